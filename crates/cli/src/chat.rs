@@ -120,6 +120,8 @@ struct Chat<'a> {
     attached: Vec<Part>,
     /// The message that the next one replaces.
     editing: Option<Editing>,
+    /// The message that may not fit: sent again, it goes to the model.
+    warned: Option<String>,
     quits: bool,
 }
 
@@ -172,6 +174,7 @@ impl<'a> Chat<'a> {
             prefill: None,
             attached: Vec::new(),
             editing: None,
+            warned: None,
             quits: false,
         }
     }

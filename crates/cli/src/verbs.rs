@@ -60,6 +60,7 @@ pub(crate) mod commands;
 pub(crate) mod compact;
 mod completions;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod doctor;
 pub(crate) mod drop;
 pub(crate) mod edit;
@@ -113,6 +114,7 @@ subcommands! {
         Exec(exec::Exec),
         Retry(retry::Retry),
         Compact(compact::Compact),
+        Context(context::Context),
         Edit(edit::Edit),
         Choose(choose::ChooseVerb),
         Log(log::Log),

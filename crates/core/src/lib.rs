@@ -31,6 +31,7 @@ mod permission;
 mod plan;
 mod preview;
 mod prompt;
+mod prompt_size;
 mod ranges;
 mod reading;
 mod records;
@@ -95,6 +96,7 @@ pub use permission::{AskCause, BadRule, CallRuling, Mode, Permission, Rule, Rule
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};
+pub use prompt_size::{CountedAnswer, PromptSizes, parts_weight};
 pub use ranges::{RangeChange, Ranges};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Visibility, difference};
 pub use records::Records;

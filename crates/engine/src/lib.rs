@@ -77,8 +77,8 @@ pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
 pub use read::Subscription;
 pub use run::{
-    CallEnded, CallShown, Compaction, Decision, Ended, NotRun, OfferedTool, Outcome, PendingApproval, Permit,
-    Question, RunEvent, RunNow, RunRequest, RunSubscription, Start,
+    CallEnded, CallShown, Compaction, ContextParts, ContextUse, Decision, Ended, NotRun, OfferedTool,
+    Outcome, PendingApproval, Permit, Question, RunEvent, RunNow, RunRequest, RunSubscription, Start,
 };
 pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 

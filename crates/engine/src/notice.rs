@@ -34,6 +34,15 @@ pub enum Notice {
     ModelRefused,
     /// Earlier messages are summarised, because they nearly fill the model's context.
     Compacts,
+    /// The prompt is larger than the model's context.
+    TooLongForModel {
+        /// The model's name.
+        model: String,
+        /// About how many tokens the prompt has.
+        tokens: u64,
+        /// The tokens of the context.
+        limit: u64,
+    },
     /// There is no summary.
     NotCompacted(EngineError),
     /// The answer so far is not saved: a crash would lose it.

@@ -8,6 +8,7 @@ mod attach;
 mod call;
 mod commands;
 mod compact;
+mod context;
 mod drive;
 mod edit;
 mod ending;
@@ -51,6 +52,7 @@ use crate::session::Claim;
 use crate::{Engine, not_blank};
 
 pub use compact::Compaction;
+pub use context::{ContextParts, ContextUse};
 pub(crate) use drive::Inbox;
 pub use event::{CallEnded, CallShown, Decision, NotRun, PendingApproval, Question, RunEvent};
 pub(crate) use feed::{Events, Feed, Listening};

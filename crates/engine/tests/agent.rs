@@ -5,6 +5,7 @@ mod approvals;
 mod commands;
 mod commits;
 mod compacted;
+mod context;
 mod described;
 mod edited;
 mod guarded;

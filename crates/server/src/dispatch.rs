@@ -131,6 +131,7 @@ impl InProcess {
             Request::Outbox => self.outbox().await,
             Request::OutboxRetry(named) => self.outbox_retry(named).await,
             Request::OutboxDrop(named) => self.outbox_drop(named).await,
+            Request::Context(of) => self.context(of).await,
             Request::Cost(of) => self.cost(&of.conversation).await,
         }
     }

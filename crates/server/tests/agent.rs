@@ -8,8 +8,8 @@ use retake_engine::clock::{Clock as _, SystemClock};
 use retake_tools::{Sandbox, Sandboxed};
 use retake_wire::reply::{Commands, TodoState, TurnActions};
 use retake_wire::request::{
-    CatchUp, ConversationTarget, Decide, FolderPaths, JobOutput, JobTarget, Jobs, Log, Paths, Plan,
-    Projection, Respond, SetPermissions, Targets, Typed,
+    CatchUp, ContextQuery, ConversationTarget, Decide, FolderPaths, JobOutput, JobTarget, Jobs, Log, Paths,
+    Plan, Projection, Respond, SetPermissions, Targets, Typed,
 };
 use retake_wire::{
     Action, CallRefusal, Decision, Mode, Outcome, Part, PendingApproval, Permit, ProblemKind, Request, Rule,
@@ -203,6 +203,9 @@ async fn look(agent: &mut Agent) {
     let unknown = JobTarget { conversation: conversation.clone(), job: "nope".into() };
     assert_eq!(agent.desk.refused(Request::JobStop(unknown)).await.code, "no_job");
     agent.does(Request::Tools(of.clone())).await;
+    let context =
+        Request::Context(ContextQuery { conversation: agent.id.clone(), ..ContextQuery::default() });
+    agent.does(context).await;
     agent.does(Request::Cost(of.clone())).await;
     let cost = get!(agent.desk, Cost, Request::Cost(of.clone())).models;
     assert_eq!((cost.len(), cost[0].model.as_str()), (1, "demo"));

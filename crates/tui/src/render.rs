@@ -10,6 +10,7 @@ pub mod agent;
 pub mod calls;
 pub mod commands;
 pub mod content;
+pub mod context;
 pub mod effects;
 pub mod elsewhere;
 pub mod entries;
@@ -69,6 +70,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Tools(it) => agent::tools(look, it),
         Reply::Permissions(it) => agent::permissions(look, it),
         Reply::Waiting(it) => agent::waiting(look, it),
+        Reply::Context(it) => context::context(look, it),
         Reply::Cost(it) => agent::cost(look, it),
         Reply::Outbox(it) => outbox::outbox(look, it),
         Reply::Status(it) => owner::status(look, it).into(),

@@ -248,10 +248,10 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_only_read_are_those_of_get_and_two_with_a_body() {
+    fn requests_that_only_read_are_those_of_get_and_three_with_a_body() {
         let reads = |endpoint: &&Endpoint| endpoint.reads && endpoint.method != Method::Get;
         let with_body: Vec<_> = ENDPOINTS.iter().filter(reads).map(|endpoint| endpoint.name).collect();
-        assert_eq!(with_body, ["plan", "files_diff"]);
+        assert_eq!(with_body, ["plan", "context", "files_diff"]);
         assert!(ENDPOINTS.iter().all(|endpoint| endpoint.reads || endpoint.method != Method::Get));
         assert!(Request::Work.only_reads() && !Request::Stop.only_reads());
     }

@@ -37,6 +37,15 @@ pub enum RunNotice {
     AnswerCut,
     /// Earlier messages are summarised, because they nearly fill the model's context. The turn goes on then.
     Compacts,
+    /// The prompt is larger than the model's context, so the provider may refuse it.
+    TooLongForModel {
+        /// The model's name.
+        model: String,
+        /// About how many tokens the prompt has.
+        tokens: u64,
+        /// The tokens of the model's context.
+        limit: u64,
+    },
     /// There is no summary of earlier messages. The turn goes on without it.
     NotCompacted {
         /// Why.

@@ -3,6 +3,7 @@
 mod agent;
 mod changes;
 mod composer;
+mod context;
 mod files;
 mod marked;
 mod memory;
@@ -33,6 +34,7 @@ pub use agent::{
 };
 pub use changes::Changes;
 pub use composer::{Draft, HistoryPage, PathLine, Paths};
+pub use context::{Context, ContextBasis, ContextParts};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, GoneFolder, Job, LostCalls, NotCovered,
     Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
@@ -131,6 +133,8 @@ pub enum Reply {
     Permissions(Permissions),
     /// Messages that wait for a run to end, or that waited until this request removed them from the queue.
     Waiting(Waiting),
+    /// How much of the model's context the next prompt takes.
+    Context(Context),
     /// What the model calls of a conversation used.
     Cost(Cost),
     /// The state of the owner.

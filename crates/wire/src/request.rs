@@ -7,6 +7,7 @@
 
 mod agent;
 mod composer;
+mod context;
 mod files;
 mod identity;
 mod memory;
@@ -20,6 +21,7 @@ pub use agent::{Decide, JobOutput, JobTarget, Respond, SetPermissions};
 pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
+pub use context::ContextQuery;
 pub use files::{FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
 pub use identity::Identity;
 pub use memory::{EditMemory, Forget, ListMemory, MemoryHome, Remember};
@@ -185,6 +187,8 @@ pub enum Request {
     Waiting(ConversationTarget),
     /// Withdraws the waiting messages and returns them. → `Waiting`
     Unqueue(ConversationTarget),
+    /// How much of the model's context the next prompt takes. → `Context`
+    Context(ContextQuery),
     /// The usage and cost of a conversation's model calls. → `Cost`
     Cost(ConversationTarget),
     /// The state of the owner. → `Status`

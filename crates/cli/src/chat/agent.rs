@@ -1,7 +1,7 @@
 //! Commands for the agent at work: its todo list, jobs, tools, permissions, cost. Must never decide what a rule means: the owner
 //! parses it.
 
-use retake_wire::request::{ConversationTarget, JobOutput, JobTarget, Jobs, SetPermissions};
+use retake_wire::request::{ContextQuery, ConversationTarget, JobOutput, JobTarget, Jobs, SetPermissions};
 use retake_wire::{Permit, Request};
 
 use super::{Chat, pickers};
@@ -14,6 +14,12 @@ use crate::term::safe;
 pub(super) async fn show(chat: &mut Chat<'_>, request: fn(ConversationTarget) -> Request) -> Result {
     let of = ConversationTarget { conversation: chat.cx.here()? };
     chat.cx.show(request(of)).await
+}
+
+/// Shows how much of the model's context is used.
+pub(super) async fn context(chat: &mut Chat<'_>) -> Result {
+    let (conversation, model) = (chat.cx.here()?, chat.model.clone());
+    chat.cx.show(Request::Context(ContextQuery { conversation, model, parts: Vec::new() })).await
 }
 
 /// Background jobs: a list, or `output ID`, or `stop ID`.

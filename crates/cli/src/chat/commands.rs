@@ -321,6 +321,13 @@ const COMMANDS: &[Command] = &[
         does: CommandEffect::Verb(|_| line("mcp list", "")),
     },
     Command {
+        name: "context",
+        takes: "",
+        help: "show how much of the model's context is used, and by what",
+        more: "Earlier messages are summarised when they nearly fill it: /compact does it now.",
+        does: CommandEffect::Own(|chat, _| agent::context(chat).boxed_local()),
+    },
+    Command {
         name: "cost",
         takes: "",
         help: "show how many tokens the answers used, and their cost",

@@ -4,8 +4,11 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 
 use futures::StreamExt;
+use retake_wire::reply::Context;
+use retake_wire::request::ContextQuery;
 use retake_wire::{
-    Attached, Ended, FileOptions, Outcome, Part, Problem, ProblemKind, Run, RunEvent, RunStart, Steer,
+    Attached, Ended, FileOptions, Outcome, Part, Problem, ProblemKind, Reply, Request, Run, RunEvent,
+    RunStart, Steer,
 };
 use tokio::sync::mpsc;
 
@@ -19,6 +22,7 @@ use crate::term::safe;
 use crate::ui::{Pressed, Read};
 use crate::verbs::agreement::CONFLICT;
 use crate::verbs::model_run::{Events, started};
+use retake_tui::hint::Audience;
 use retake_tui::render::content;
 
 /// The number of events that are buffered while the person types; then the run waits, too.
@@ -45,6 +49,11 @@ impl Words<'_> {
 
 /// Sends a message, or replaces the edited one.
 pub(super) async fn say(chat: &mut Chat<'_>, words: Words<'_>) -> Result {
+    if let Words::Text(text) = words
+        && !may_send(chat, text).await?
+    {
+        return Ok(());
+    }
     let mut run = message(chat, words, None);
     if let Some(editing) = &chat.editing {
         let of = editing.entry.clone();
@@ -74,6 +83,31 @@ pub(super) async fn say(chat: &mut Chat<'_>, words: Words<'_>) -> Result {
             }
         }
     }
+}
+
+/// Whether the message is sent: one that may not fit into the model's context returns to the line first, with a warning.
+async fn may_send(chat: &mut Chat<'_>, text: &str) -> Result<bool> {
+    let RunStart::Say { parts, .. } = message(chat, Words::Text(text), None).start else { return Ok(true) };
+    let was_warned = chat.warned.take().is_some_and(|warned| warned == text);
+    let (Some(conversation), None) = (chat.conversation().cloned(), &chat.editing) else { return Ok(true) };
+    if was_warned || !ContextQuery::is_worth_asking(&parts) {
+        return Ok(true);
+    }
+    let query = ContextQuery { conversation, model: chat.model.clone(), parts };
+    // Without an answer it is sent, and the run says it.
+    let Ok(Reply::Context(Context { warning: Some(warning), .. })) =
+        chat.cx.call(Request::Context(query)).await
+    else {
+        return Ok(true);
+    };
+    let warning = Audience::Chat.notice(&warning, "");
+    if !chat.cx.ui.input_is_terminal() {
+        return chat.cx.aside(&safe::line(&warning)).map(|()| true);
+    }
+    chat.cx.aside(&format!("{}; Enter again sends it", safe::line(&warning)))?;
+    chat.warned = Some(text.to_owned());
+    chat.prefill = Some(input::message(text));
+    Ok(false)
 }
 
 /// Whether an edit refused for this reason is shown again with its new plan.

@@ -1,13 +1,15 @@
 //! `retake say`: stores a message and calls no model.
 
 use clap::{Args, ValueEnum};
-use retake_wire::request;
-use retake_wire::{Part, Request, Role};
+use retake_tui::hint::Audience;
+use retake_wire::request::{self, ContextQuery};
+use retake_wire::{Part, Reply, Request, Role, reply};
 
 use super::RunVerb;
 use crate::args::{ConversationArg, RequestIdArg, date};
 use crate::context::Context;
 use crate::error::{Result, usage};
+use crate::term::safe;
 
 /// Store a message and print its id; no model is called
 #[derive(Debug, Args)]
@@ -76,8 +78,10 @@ impl RunVerb for Say {
         };
         let now = cx.ui.look().now_ms;
         let time_ms = self.time.map(|time| date::parse(&time, now)).transpose()?;
+        let conversation = cx.conversation(self.place.conversation).await?;
+        warn_if_too_long(cx, &conversation, &parts).await?;
         let say = request::Say {
-            conversation: cx.conversation(self.place.conversation).await?,
+            conversation,
             role: self.role.into(),
             parts,
             author: self.author,
@@ -95,6 +99,22 @@ impl RunVerb for Say {
             cx.aside("Nothing was stored: the conversation already has a message with this platform id.")?;
         }
         Ok(())
+    }
+}
+
+/// Says that the message may not fit into the model's context.
+async fn warn_if_too_long(cx: &mut Context<'_>, conversation: &str, parts: &[Part]) -> Result {
+    if !ContextQuery::is_worth_asking(parts) {
+        return Ok(());
+    }
+    let query = ContextQuery { conversation: conversation.to_owned(), model: None, parts: parts.to_vec() };
+    match cx.call(Request::Context(query)).await {
+        Ok(Reply::Context(reply::Context { warning: Some(warning), .. })) => {
+            let warning = Audience::Shell.notice(&warning, "");
+            cx.aside(&safe::line(&warning))
+        }
+        // The message is stored in any case.
+        _ => Ok(()),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Commands, Cost, JobLine, JobPrinted, Jobs, Memory, MemoryFact, ModelCost, Permissions, ScopedRule, Todo,
-    TodoItem, TodoState, Tool, Tools, Waiting, Words,
+    Commands, Context, ContextBasis, ContextParts, Cost, JobLine, JobPrinted, Jobs, Memory, MemoryFact,
+    ModelCost, Permissions, ScopedRule, Todo, TodoItem, TodoState, Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
     AskCause, CallEnded, CallRefusal, CallShown, EffectClass, Mode, Outcome, Part, PendingApproval, Problem,
@@ -251,11 +251,25 @@ fn lists_of_the_agent() {
         Line("/memory edit 4f1c The port is 81"),
         Line("/memory forget 4f1c"),
         Line("/mcp"),
+        Line("/context"),
         Line("/cost"),
         Line("/unqueue"),
         Line("/quit"),
     ];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn message_that_does_not_fit_is_sent_when_it_is_entered_again() {
+    let warning =
+        RunNotice::TooLongForModel { model: "openai/large".to_owned(), tokens: 9_000, limit: 8_000 };
+    let context = Context { warning: Some(warning), ..Context::default() };
+    let acts = [Line("look at @big.txt"), Line("look at @big.txt"), Line("/quit")];
+    let case = Case::terminal(acts).reply("context", Ok(Reply::Context(context.clone())));
+    assert_snapshot!(case.see(&["-c"]));
+    // Without a terminal for a second line it is sent, and the warning is beside it.
+    let case = Case::script("").reply("context", Ok(Reply::Context(context)));
+    assert_snapshot!(case.see(&["say", "look at @big.txt"]));
 }
 
 #[test]
@@ -384,6 +398,15 @@ pub(super) fn reply(request: &Request) -> Reply {
             };
             Reply::Waiting(Waiting { words: vec![words("one"), words("two")] })
         }
+        Request::Context(_) => Reply::Context(Context {
+            model: Some("openai/large".to_owned()),
+            limit: Some(200_000),
+            summarised_at: Some(160_000),
+            used: 12_345,
+            basis: ContextBasis::Counted,
+            parts: ContextParts { system: 8_000, notes: 500, summaries: 0, messages: 3_000, results: 845 },
+            warning: None,
+        }),
         Request::Cost(_) => {
             let usage = |cost_usd| Usage {
                 input_tokens: Some(12_345),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use retake_core::{
     Action, Apply, ChangeOrigin, EntryId, FoldableRange, Message, Part, Reason, Receipt, Role, RunEnding,
-    SeenState, repaired,
+    SeenState, parts_weight, repaired,
 };
 
 use super::answer::Close;
@@ -13,14 +13,11 @@ use super::drive::Driver;
 use super::{Ended, Outcome, RunEvent};
 use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
-use crate::model::{Answer, Prompt};
+use crate::model::{Answer, Prompt, ToolSpec};
 use crate::notice::Notice;
 
 /// The most bytes of a tool's result that the model gets for a summary.
 const RESULT_MAX: usize = 4000;
-
-/// The bytes of text that a picture counts for.
-const IMAGE: usize = 5000;
 
 /// The tokens for a byte of text, before a model has counted any.
 pub(super) const TOKENS_PER_BYTE: f64 = 0.3;
@@ -77,8 +74,22 @@ impl Driver {
         Ended { outcome, receipt, entry: None, error }
     }
 
-    /// The prompt, after a summary if it nearly fills the model's context. Without a summary it is sent as it is.
+    /// The prompt, after a summary if it nearly fills the model's context. Without a summary it is sent as it is, with a notice if
+    /// it does not fit.
     pub(super) async fn fitting(&mut self, prompt: Prompt) -> Result<Prompt> {
+        let prompt = self.shorter(prompt).await?;
+        let tokens = (bytes_of(&prompt) as f64 * self.so_far.tokens_per_byte).round() as u64;
+        let limit = self.choice.model.info().context_tokens.filter(|limit| tokens > *limit);
+        if let Some(limit) = limit
+            && !std::mem::replace(&mut self.so_far.is_warned, true)
+        {
+            let model = self.model.clone();
+            self.events.send(RunEvent::Notice(Notice::TooLongForModel { model, tokens, limit }));
+        }
+        Ok(prompt)
+    }
+
+    async fn shorter(&mut self, prompt: Prompt) -> Result<Prompt> {
         let at = self.engine.parts().agent.as_ref().map_or(0, |agent| agent.compact_at);
         let Some(context) = self.choice.model.info().context_tokens.filter(|_| at > 0) else {
             return Ok(prompt);
@@ -180,18 +191,17 @@ impl Driver {
 
 /// How many bytes a prompt has, with a fixed number for a picture.
 pub(super) fn bytes_of(prompt: &Prompt) -> usize {
-    let part = |part: &Part| match part {
-        Part::Image { .. } => IMAGE,
-        part => part.bytes(),
-    };
-    let messages = prompt.messages.iter().flat_map(|message| &message.parts).map(part).sum::<usize>();
-    messages + fixed_bytes(prompt)
+    prompt.messages.iter().map(|message| parts_weight(&message.parts)).sum::<usize>() + fixed_bytes(prompt)
 }
 
 /// Those of the tools and of the system prompt, which no summary makes shorter.
 pub(super) fn fixed_bytes(prompt: &Prompt) -> usize {
-    let tools = prompt.tools.iter().map(|tool| tool.about.len() + tool.schema.to_string().len());
-    tools.sum::<usize>() + prompt.system.as_ref().map_or(0, String::len)
+    specs_bytes(&prompt.tools) + prompt.system.as_ref().map_or(0, String::len)
+}
+
+/// Those of the descriptions of tools.
+pub(super) fn specs_bytes(tools: &[ToolSpec]) -> usize {
+    tools.iter().map(|tool| tool.about.len() + tool.schema.to_string().len()).sum()
 }
 
 /// Nothing can be summarised.

@@ -26,6 +26,9 @@ pub(crate) fn run_notice(of: Notice) -> RunNotice {
         }
         Notice::AnswerCut => RunNotice::AnswerCut,
         Notice::Compacts => RunNotice::Compacts,
+        Notice::TooLongForModel { model, tokens, limit } => {
+            RunNotice::TooLongForModel { model, tokens, limit }
+        }
         Notice::NotCompacted(error) => RunNotice::NotCompacted { cause: cause(error) },
         Notice::ModelRefused => RunNotice::ModelRefused,
         Notice::AnswerNotSaved(error) => RunNotice::AnswerNotSaved { cause: cause(error) },

@@ -3,14 +3,14 @@
 use std::time::SystemTime;
 
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
-use retake_engine::{Confinement, OfferedTool, PermissionChange};
+use retake_engine::{Confinement, ContextParts, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
 use retake_wire::{Problem, Reply, SandboxFact, english, reply, request};
 
 use super::{limit, page};
 use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
-use crate::convert::{misused, problem, sandbox_cause, sandbox_fact};
+use crate::convert::{misused, parts_in, problem, run_notice, sandbox_cause, sandbox_fact};
 
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
@@ -129,6 +129,25 @@ impl InProcess {
     pub(super) async fn unqueue(&self, name: &str) -> Result<Reply, Problem> {
         let id = self.conversation(name).await?;
         Ok(waiting(self.engine.unqueue(id).await.map_err(problem)?))
+    }
+
+    pub(super) async fn context(&self, of: request::ContextQuery) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let parts = parts_in(of.parts)?;
+        let it = self.engine.context(id, of.model.as_deref(), parts).await.map_err(problem)?;
+        let ContextParts { system, notes, summaries, messages, results } = it.parts;
+        Ok(Reply::Context(reply::Context {
+            model: it.model,
+            limit: it.limit,
+            summarised_at: it.summarised_at,
+            used: it.used,
+            basis: match it.is_counted {
+                true => reply::ContextBasis::Counted,
+                false => reply::ContextBasis::Estimated,
+            },
+            parts: reply::ContextParts { system, notes, summaries, messages, results },
+            warning: it.warning.map(run_notice),
+        }))
     }
 
     pub(super) async fn cost(&self, name: &str) -> Result<Reply, Problem> {

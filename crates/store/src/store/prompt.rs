@@ -2,8 +2,8 @@
 //! result.
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Foldable, FoldableRange, Message, Part, Path, Pos, PromptPiece,
-    Records as _, Role, Span, repaired, summary_message,
+    ConversationId, Entry, EntryId, Foldable, FoldableRange, Message, OpNo, Part, Path, Pos, PromptPiece,
+    PromptSizes, Records as _, Role, Span, Usage, repaired, summary_message,
 };
 
 use super::Store;
@@ -22,6 +22,11 @@ pub(super) fn prompt(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Message>> {
 }
 
 impl Store {
+    /// How large the prompt is, by what it consists of.
+    pub async fn prompt_sizes(&self, conversation: ConversationId) -> Result<PromptSizes> {
+        self.with(conversation, sizes).await
+    }
+
     /// What a summary of this range would replace; `None` if nothing can be replaced.
     pub async fn foldable(
         &self,
@@ -39,6 +44,10 @@ struct Unit {
     message: Message,
     /// Whether a summary may begin here by itself: what stands before the first turn stays.
     opens: bool,
+    /// Whether it is a summary.
+    is_summary: bool,
+    /// What its provider counted, of an answer.
+    usage: Option<Usage>,
 }
 
 impl Unit {
@@ -53,6 +62,23 @@ impl Unit {
     fn answers(&self, call: &str) -> bool {
         self.message.parts.iter().filter_map(Part::answered_call).any(|answered| answered == call)
     }
+}
+
+fn sizes(rows: &dyn Rows, loaded: &Loaded) -> Result<PromptSizes> {
+    let (depth, head) = (loaded.conversation.tree.depth(), loaded.conversation.head);
+    let last_op = match head.op {
+        OpNo(0) => None,
+        no => Some(loaded.records(rows).op(no)?.at),
+    };
+    let mut sizes = PromptSizes::default();
+    for unit in units(rows, loaded)? {
+        sizes.add(&unit.message, unit.is_summary);
+        if let (Some(usage), Some(pos)) = (unit.usage, unit.covers.first()) {
+            let is_current = pos.depth == depth && last_op.is_none_or(|at| at.0 < pos.seq);
+            sizes.counts(&unit.message, usage, is_current);
+        }
+    }
+    Ok(sizes)
 }
 
 fn foldable(rows: &dyn Rows, loaded: &Loaded, range: &FoldableRange) -> Result<Option<Foldable>> {
@@ -126,7 +152,8 @@ fn units(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Unit>> {
                 let summary = loaded.records(rows).summary(fold)?.unwrap_or_default();
                 let covers = conversation.state.folds.get(fold).map(|fold| fold.covers.clone());
                 let message = summary_message(&summary);
-                units.push(Unit { covers: covers.unwrap_or_default(), message, opens: true });
+                let covers = covers.unwrap_or_default();
+                units.push(Unit { covers, message, opens: true, is_summary: true, usage: None });
             }
             PromptPiece::Entries(span) => {
                 let log = loaded.key(span.first())?.log;
@@ -153,10 +180,12 @@ fn unit(pos: Pos, entry: Result<Entry>) -> Result<Unit> {
             let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
             let model = wrote.then_some(entry.author);
             let message = Message { role: entry.meta.role, parts: entry.parts, model };
-            Ok(Unit { covers, message, opens: entry.meta.turn == Some(entry.meta.pos) })
+            let opens = entry.meta.turn == Some(entry.meta.pos);
+            Ok(Unit { covers, message, opens, is_summary: false, usage: entry.usage })
         }
         Err(StoreError::Damaged { .. }) => {
-            Ok(Unit { covers, message: Message::new(Role::System, Vec::new()), opens: false })
+            let message = Message::new(Role::System, Vec::new());
+            Ok(Unit { covers, message, opens: false, is_summary: false, usage: None })
         }
         Err(other) => Err(other),
     }

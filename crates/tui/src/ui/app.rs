@@ -5,6 +5,7 @@ mod answers;
 mod bars;
 mod commands;
 mod compact;
+mod context;
 mod drafts;
 mod draw;
 mod elsewhere;

@@ -344,6 +344,11 @@ impl LoadedConversation {
         self.entries.iter().find(|entry| entry.id == id)
     }
 
+    /// The last loaded answer whose usage is known.
+    pub(crate) fn last_answer(&self) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.usage.is_some())
+    }
+
     /// The last entry of the timeline.
     pub(crate) fn tip(&self) -> Option<&str> {
         self.conversation.as_ref().and_then(|conversation| conversation.tip.as_deref())

@@ -24,6 +24,9 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
         RunNotice::Compacts => {
             "earlier messages are being summarised: they nearly fill the model's context".to_owned()
         }
+        RunNotice::TooLongForModel { model, tokens, limit } => format!(
+            "the prompt has about {tokens} tokens, but the context of {model} takes {limit}: it may be refused"
+        ),
         RunNotice::NotCompacted { cause } => {
             hinted(format!("{}; nothing was summarised", because(cause)), cause, command)
         }
@@ -270,6 +273,10 @@ mod tests {
         (
             r#"{"code":"compacts"}"#,
             "earlier messages are being summarised: they nearly fill the model's context",
+        ),
+        (
+            r#"{"code":"too_long_for_model","model":"mine/m","tokens":12000,"limit":8000}"#,
+            "the prompt has about 12000 tokens, but the context of mine/m takes 8000: it may be refused",
         ),
         (
             r#"{"code":"not_compacted","cause":{"code":"no_summary","message":"x"}}"#,

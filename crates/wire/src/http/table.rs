@@ -37,6 +37,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("tree", Get, "/v1/conversations/{conversation}/tree", "tree"),
     row("prompt", Get, "/v1/conversations/{conversation}/prompt", "prompt"),
     row("catch_up", Get, "/v1/conversations/{conversation}/changes", "changes"),
+    asks("context", "/v1/conversations/{conversation}/context", "context"),
     row("cost", Get, "/v1/conversations/{conversation}/cost", "cost"),
     row("cancel", Delete, "/v1/conversations/{conversation}/run", "done"),
     row("waiting", Get, "/v1/conversations/{conversation}/waiting", "waiting"),

@@ -138,14 +138,9 @@ impl App {
         pieces.join(" · ")
     }
 
-    /// How much of the model's context the last answer used, if both are known.
+    /// How much of the model's context is used, if that is known.
     fn window_words(&self) -> Option<String> {
-        let answers = self.tab().talk.entries.iter().rev();
-        let (author, usage) = answers.filter_map(|it| Some((&it.author, it.usage.as_ref()?))).next()?;
-        let taken = usage.input_tokens?.saturating_add(usage.output_tokens.unwrap_or(0));
-        let model = self.models.as_ref()?.models.iter().find(|model| model.name == *author)?;
-        let window = model.context_tokens.filter(|window| *window > 0)?;
-        Some(format!("{} % of the context", taken.saturating_mul(100) / window))
+        self.context_used().map(|share| format!("{share} % of the context"))
     }
 
     /// The most useful keys here.

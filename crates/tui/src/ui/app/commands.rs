@@ -1,7 +1,7 @@
 //! What each command does, given by a key or a typed line. Must never ask the person about anything itself: a pane does that.
 
 use retake_wire::reply::Operations;
-use retake_wire::request::{self, ConversationTarget, FilesDiff, SetPermissions};
+use retake_wire::request::{self, ContextQuery, ConversationTarget, FilesDiff, SetPermissions};
 use retake_wire::{Action, CommandsOf, McpOf, Mode, Request};
 
 use super::notices::Kind;
@@ -276,6 +276,12 @@ impl App {
             Command::Mcp => {
                 let of = McpOf { folder: self.known.folder.clone(), server: None };
                 self.open(Page::new("MCP servers", Request::McpList(of)));
+            }
+            Command::Context => {
+                let model = self.tab().model.name.clone();
+                self.page("Context", |ConversationTarget { conversation }| {
+                    Request::Context(ContextQuery { conversation, model, parts: Vec::new() })
+                });
             }
             Command::Cost => self.page("Cost", Request::Cost),
             Command::Unqueue => {

@@ -37,6 +37,7 @@ impl App {
         let undo = self.keys.named(Command::Undo);
         let (note, tone) = match ended.outcome {
             Outcome::Succeeded => {
+                self.read_context(id);
                 let note = format!(
                     "summarised: the model gets the summary, you still see the messages; {undo} takes it back"
                 );

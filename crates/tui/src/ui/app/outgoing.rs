@@ -3,6 +3,7 @@
 
 use retake_wire::Part;
 
+use super::context::KnownContext;
 use super::tab::Rewriting;
 use crate::ui::composer::Composer;
 use crate::ui::msg::Ticket;
@@ -23,6 +24,8 @@ pub(super) struct Outgoing {
     returned: Vec<Part>,
     /// A draft was moved aside for it.
     has_moved_aside: bool,
+    /// Whether messages fit into the model's context.
+    pub(super) context: KnownContext,
 }
 
 impl Outgoing {

@@ -123,6 +123,10 @@ impl App {
                     tab.composer.know_commands(found.files);
                 }
             }
+            (RequestPurpose::Context, Reply::Context(context)) => {
+                self.context_read(id, context);
+            }
+            (RequestPurpose::Fits, Reply::Context(context)) => self.told_whether_it_fits(id, Some(context)),
             (RequestPurpose::Paths(query), Reply::Paths(paths)) => {
                 let paths = paths.paths.into_iter().map(|path| (path.path, path.is_dir)).collect();
                 if let Some(tab) = self.find_tab(id) {
@@ -159,7 +163,8 @@ impl App {
                 }
                 self.complain_in(id, problem);
             }
-            RequestPurpose::Paths(_) | RequestPurpose::Commands => {}
+            RequestPurpose::Paths(_) | RequestPurpose::Commands | RequestPurpose::Context => {}
+            RequestPurpose::Fits => self.told_whether_it_fits(id, None),
             // Another client was faster.
             RequestPurpose::Decided if problem.code == "not_asked" => {
                 self.say("somebody has answered already");
@@ -358,6 +363,7 @@ impl App {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
             tab.outgoing.rewriting = None;
+            tab.outgoing.context.operated();
             tab.talk.notes.retain(|note| note.until != Until::Step);
             tab.select(false);
             tab.view.to_end();

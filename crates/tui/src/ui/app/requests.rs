@@ -67,6 +67,10 @@ pub(crate) enum RequestPurpose {
     Owner,
     /// What other clients did in this conversation, for a tab.
     Elsewhere(TabId, String),
+    /// How much of the model's context is used.
+    Context,
+    /// Whether the message in the composer fits into the context.
+    Fits,
     /// Only whether it failed.
     Nothing,
 }

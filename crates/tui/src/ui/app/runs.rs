@@ -70,6 +70,9 @@ impl App {
         if self.is_beginning() {
             return self.refuse("the conversation is being created: your text waits here until then");
         }
+        if self.waits_for_context() {
+            return;
+        }
         // Later keys are not part of this text.
         self.tab_mut().answers.words_end();
         let mut parts = self.tab_mut().composer.take();

@@ -180,6 +180,7 @@ commands! {
         Commands "commands" [] "Commands and skills of this folder and your settings" / "";
         Memory "memory" [] "What is remembered; also add TEXT, edit ID TEXT, forget ID" / "[WORDS]";
         Mcp "mcp" [] "The MCP servers, and whether they answer" / "";
+        Context "context" [] "How much of the model's context is used, and by what" / "";
         Cost "cost" [] "What model calls used" / "";
         Detach "detach" [] "Leave out what is attached to the next message" / "";
         Unqueue "unqueue" [] "Take back waiting messages" / "";
