@@ -42,6 +42,7 @@ mod run;
 mod session;
 mod shell_line;
 mod shell_word;
+mod shortening;
 mod state;
 #[cfg(test)]
 mod testing;
@@ -115,6 +116,7 @@ pub use session::{
 };
 pub use shell_line::{PlainCommand, PlainLine, PlainWord, WordKind, plain_line};
 pub use shell_word::shell_word;
+pub use shortening::{Shortening, WholeResult};
 pub use state::State;
 pub use tree::{Leaf, LogSegment, Tree};
 pub use turn::{CallAsked, CallPrint, SAME_RESULTS, Turn, TurnEffect, TurnEnd, TurnInput};

@@ -87,11 +87,6 @@ impl Engine {
         Ok(content.filter(|part| is_attached(part) && !part.is_command_prompt()).collect())
     }
 
-    /// The repaired prompt for a model, as of a head.
-    pub async fn prompt_at(&self, of: ConversationId, head: Head) -> Result<Vec<Message>> {
-        Ok(self.store().prompt(of, Some(head)).await?)
-    }
-
     /// Turns that a rewind can go to, newest first.
     pub async fn targets(
         &self,

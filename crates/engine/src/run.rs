@@ -24,6 +24,7 @@ mod repaired;
 mod repeat;
 mod servers;
 mod setup;
+mod shorten;
 mod subagent;
 
 use std::path::Path;

@@ -20,6 +20,7 @@ mod repaired;
 mod repeats;
 mod servers;
 mod several;
+mod shortened;
 mod subagents;
 mod whole;
 mod work;
@@ -138,7 +139,8 @@ impl Desk {
                 }
                 RunEvent::Asks(asks) => {
                     told.push(format!("may it {}? {:?}", asks.call.line, asks.cause));
-                    let decision = decide(&asks).expect("nothing is asked");
+                    let decision =
+                        decide(&asks).unwrap_or_else(|| panic!("nothing is asked: {asks:?} after {told:?}"));
                     self.engine.decide(self.id, &asks.id, decision).expect("asked");
                 }
                 RunEvent::Notice(notice) => told.push(format!("note: {notice:?}")),

@@ -2,13 +2,23 @@
 //! process.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// Creates a folder with its parents.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Keeps a text in a file of this folder, unless a file of that length is there already.
+pub fn keep(folder_path: &Path, name: &str, text: &str) -> io::Result<()> {
+    let path = folder_path.join(name);
+    if path.metadata().is_ok_and(|there| there.len() == text.len() as u64) {
+        return Ok(());
+    }
+    folder(folder_path)?;
+    file(&path)?.write_all(text.as_bytes())
 }
 
 /// The options for opening a private file.

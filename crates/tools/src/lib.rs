@@ -46,6 +46,7 @@ pub use call_environment::CallEnvironment;
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::{IgnoreRules, file_tools, read_fact};
 pub use guarded::{BadItem, Guard, Guarded, check_guarded};
+pub use kept::keep;
 pub use language::LanguageServer;
 pub use memory::memory_tools;
 pub use plan::{MODE_FACT, PLAN_TOOL, plan_tool};

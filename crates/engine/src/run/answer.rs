@@ -100,7 +100,7 @@ impl Driver {
     /// The prompt for the model.
     pub(super) async fn prompt(&self) -> Result<Prompt> {
         let conversation = self.claim.conversation();
-        let messages = self.engine.store().prompt(conversation, None).await?;
+        let messages = self.messages().await?;
         let snapshot = self.engine.store().snapshot(conversation).await?;
         let now = snapshot.conversation();
         let siblings = now.tree.children(now.state.tip).len();

@@ -62,7 +62,11 @@ impl Engine {
         let scene = self.scene(conversation, Permit::default()).await?;
         let tools: Vec<ToolSpec> = scene.tools.all().map(|tool| ToolSpec::of(&**tool)).collect();
         let fixed = specs_bytes(&tools) + scene.system.as_ref().map_or(0, String::len);
-        let sizes = self.store().prompt_sizes(conversation).await?;
+        let shortening = match &choice {
+            Some(choice) => self.shortening(conversation, choice).await?,
+            None => None,
+        };
+        let sizes = self.store().prompt_sizes(conversation, shortening).await?;
         let model = choice.as_ref().map(name_of);
         let limit = choice.as_ref().and_then(|choice| choice.model.info().context_tokens);
         let at = self.parts().agent.as_ref().map_or(0, |agent| agent.compact_at);

@@ -2,8 +2,9 @@
 //! result.
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Foldable, FoldableRange, Message, OpNo, Part, Path, Pos, PromptPiece,
-    PromptSizes, Records as _, Role, Span, Usage, repaired, summary_message,
+    ConversationId, Entry, EntryId, Foldable, FoldableRange, Head, Message, OpNo, Part, Path, Pos,
+    PromptPiece, PromptSizes, Records as _, Role, Shortening, Span, Usage, WholeResult, parts_weight,
+    repaired, summary_message,
 };
 
 use super::Store;
@@ -21,10 +22,59 @@ pub(super) fn prompt(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Message>> {
     Ok(repaired(units(rows, loaded)?.into_iter().map(|unit| unit.message)))
 }
 
+/// The same, with old results of tools in a shortened form.
+fn shortened_prompt(
+    rows: &dyn Rows,
+    loaded: &Loaded,
+    shortening: &Shortening,
+) -> Result<(Vec<Message>, Vec<WholeResult>)> {
+    let mut units = units(rows, loaded)?;
+    let whole = shorten(rows, loaded, &mut units, shortening)?;
+    Ok((repaired(units.into_iter().map(|unit| unit.message)), whole))
+}
+
+/// Shortens the results in the old part of the prompt.
+fn shorten(
+    rows: &dyn Rows,
+    loaded: &Loaded,
+    units: &mut [Unit],
+    shortening: &Shortening,
+) -> Result<Vec<WholeResult>> {
+    let weight = |unit: &Unit| parts_weight(&unit.message.parts);
+    let old = shortening.old(units.iter().map(weight).sum());
+    let (mut whole, mut end) = (Vec::new(), 0);
+    for unit in units {
+        end += weight(unit);
+        if end > old {
+            break;
+        }
+        let has_long = unit.message.parts.iter().any(Shortening::is_long);
+        if let Some(pos) = unit.covers.first().filter(|_| has_long && !unit.is_summary) {
+            let entry = rows.meta(loaded.key(pos)?)?.id;
+            whole.extend(shortening.shorten(entry, &mut unit.message));
+        }
+    }
+    Ok(whole)
+}
+
 impl Store {
+    /// The repaired prompt with old results of tools in a shortened form, now or at an earlier head; and the whole of these results.
+    pub async fn shortened_prompt(
+        &self,
+        conversation: ConversationId,
+        at: Option<Head>,
+        shortening: Shortening,
+    ) -> Result<(Vec<Message>, Vec<WholeResult>)> {
+        self.with_at(conversation, at, move |rows, loaded| shortened_prompt(rows, loaded, &shortening)).await
+    }
+
     /// How large the prompt is, by what it consists of.
-    pub async fn prompt_sizes(&self, conversation: ConversationId) -> Result<PromptSizes> {
-        self.with(conversation, sizes).await
+    pub async fn prompt_sizes(
+        &self,
+        conversation: ConversationId,
+        shortening: Option<Shortening>,
+    ) -> Result<PromptSizes> {
+        self.with(conversation, move |rows, loaded| sizes(rows, loaded, shortening.as_ref())).await
     }
 
     /// What a summary of this range would replace; `None` if nothing can be replaced.
@@ -64,14 +114,18 @@ impl Unit {
     }
 }
 
-fn sizes(rows: &dyn Rows, loaded: &Loaded) -> Result<PromptSizes> {
+fn sizes(rows: &dyn Rows, loaded: &Loaded, shortening: Option<&Shortening>) -> Result<PromptSizes> {
+    let mut units = units(rows, loaded)?;
+    if let Some(shortening) = shortening {
+        shorten(rows, loaded, &mut units, shortening)?;
+    }
     let (depth, head) = (loaded.conversation.tree.depth(), loaded.conversation.head);
     let last_op = match head.op {
         OpNo(0) => None,
         no => Some(loaded.records(rows).op(no)?.at),
     };
     let mut sizes = PromptSizes::default();
-    for unit in units(rows, loaded)? {
+    for unit in units {
         sizes.add(&unit.message, unit.is_summary);
         if let (Some(usage), Some(pos)) = (unit.usage, unit.covers.first()) {
             let is_current = pos.depth == depth && last_op.is_none_or(|at| at.0 < pos.seq);
