@@ -50,6 +50,9 @@ pub(crate) fn run(dir: &Path, files: u64, entries: u64, runs: u64) -> anyhow::Re
     turn.one(long, None)?;
     report.measure("rss_mb", memory("VmRSS:")?);
     report.measure("rss_before_mb", before);
+    // The model takes no time, so this is how long people wait for Retake itself.
+    let (pause, ()) = timed(|| runtime.block_on(desk.compact(long)))?;
+    report.measure("compaction_pause_us", pause);
     Ok(report)
 }
 
@@ -97,6 +100,7 @@ mod tests {
             "tool_overhead_snapshots_us",
             "subagent_overhead_us",
             "rss_mb",
+            "compaction_pause_us",
         ] {
             assert!(json.get(name).is_some_and(|value| value.is_number()), "{name}: {json}");
         }

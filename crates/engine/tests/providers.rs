@@ -1,10 +1,11 @@
 //! Models over HTTP: what a turn sees of good and bad answers, and that the key is never shown.
 //!
 //! `posted` uses an independent server, `bytes` one that misbehaves on purpose. `found` tests servers that exist or not; `tools`
-//! tests calls, `responses` OpenAI's second format, `requests` the whole requests, `rules` the rules of each format for messages, `failures` the messages for people.
+//! tests calls, `responses` OpenAI's second format, `requests` the whole requests, `rules` the rules of each format for messages, `folded` summaries and shortened results, `failures` the messages for people.
 
 mod bytes;
 mod failures;
+mod folded;
 mod found;
 mod posted;
 mod requests;

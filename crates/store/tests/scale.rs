@@ -2,6 +2,7 @@
 //! benchmark measures times.
 
 mod facts;
+mod folds;
 mod large_steps;
 mod targets;
 mod turns;

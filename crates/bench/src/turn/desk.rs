@@ -20,7 +20,8 @@ use retake_engine::model::{
 use retake_engine::outbox::Destination;
 use retake_engine::settings::Retention;
 use retake_engine::{
-    AgentConfig, Engine, FileOptions, FilesConfig, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
+    AgentConfig, Compaction, Engine, FileOptions, FilesConfig, Outcome, Parts, Permit, RunEvent, RunRequest,
+    Start,
 };
 use retake_store::{Import, ImportEntry, ImportMessage, Sqlite, Store};
 use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
@@ -241,8 +242,23 @@ impl Desk {
         calls: u64,
     ) -> anyhow::Result<()> {
         *self.model.asks.lock().unwrap_or_else(PoisonError::into_inner) = tool.map(|tool| (tool, calls));
+        let start = Start::Say(vec![Part::text("go on")], None);
+        let done = self.run(of, start).await?;
+        if done != tool.map_or(0, |_| calls) {
+            bail!("a turn did not do what it should: {done} calls");
+        }
+        Ok(())
+    }
+
+    /// A summary of all messages.
+    pub(super) async fn compact(&self, of: ConversationId) -> anyhow::Result<()> {
+        self.run(of, Start::Compact(Compaction::default())).await.map(drop)
+    }
+
+    /// A run to its end; returns the number of its calls.
+    async fn run(&self, of: ConversationId, start: Start) -> anyhow::Result<u64> {
         let request = RunRequest {
-            start: Start::Say(vec![Part::text("go on")], None),
+            start,
             model: None,
             steer: None,
             permit: Permit::default(),
@@ -256,11 +272,10 @@ impl Desk {
             match event {
                 RunEvent::Called(_) => done += 1,
                 RunEvent::Ended(ended) => {
-                    let expected = tool.map_or(0, |_| calls);
-                    if ended.outcome != Outcome::Succeeded || done != expected {
-                        bail!("a turn did not do what it should: {ended:?} after {done} calls");
+                    if ended.outcome != Outcome::Succeeded {
+                        bail!("a run did not do what it should: {ended:?} after {done} calls");
                     }
-                    return Ok(());
+                    return Ok(done);
                 }
                 _ => {}
             }

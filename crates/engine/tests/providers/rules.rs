@@ -18,7 +18,7 @@ use crate::raw::Raw;
 
 /// A step in a conversation. A number names an existing entry, modulo their count.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     /// A message that is not from the model: 0 is a person's, 1 an instruction, 2 a person's blank one.
     Says(u8),
     /// The model answers, with calls of these ids; this many of them get their results at once.
@@ -55,15 +55,15 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A conversation in memory. Every message in it has a word of its own.
-struct Talk {
-    store: Store,
-    id: ConversationId,
-    said: Vec<EntryId>,
+pub(super) struct Talk {
+    pub(super) store: Store,
+    pub(super) id: ConversationId,
+    pub(super) said: Vec<EntryId>,
     next: u64,
 }
 
 impl Talk {
-    async fn of(steps: &[Step]) -> Self {
+    pub(super) async fn of(steps: &[Step]) -> Self {
         let memory = Memory::default();
         let store = Store::start(memory.clone(), memory.writer()).expect("started");
         let mut talk = Self { store, id: ConversationId::new(uuid(0)), said: Vec::new(), next: 1 };
@@ -84,12 +84,12 @@ impl Talk {
     }
 
     /// A new word.
-    fn word(&mut self) -> String {
+    pub(super) fn word(&mut self) -> String {
         self.next += 1;
         format!("w{}w", self.next)
     }
 
-    async fn say(&mut self, role: Role, author: &str, parts: Vec<Part>) {
+    pub(super) async fn say(&mut self, role: Role, author: &str, parts: Vec<Part>) {
         self.next += 1;
         let (id, by) = (EntryId::new(uuid(self.next)), self.by(author));
         let say = SayRequest::new(id, role, parts, by);
@@ -157,7 +157,7 @@ impl Talk {
     }
 
     /// An impossible action is refused, and changes nothing.
-    async fn act(&self, action: Action) {
+    pub(super) async fn act(&self, action: Action) {
         drop(
             self.store.apply(self.id, Apply { action, seen: SeenState::Anything, by: self.by("ann") }).await,
         );
@@ -197,7 +197,7 @@ fn picture() -> Part {
 }
 
 /// The body of the request for this prompt.
-async fn body(server: &Raw, kind: &str, path: &str, messages: Vec<Message>) -> Value {
+pub(super) async fn body(server: &Raw, kind: &str, path: &str, messages: Vec<Message>) -> Value {
     let model = Connection::new(kind, &format!("{}{path}", server.address()))
         .models()
         .open("here/m")
