@@ -8,8 +8,13 @@ use crate::ui::msg::TabId;
 use crate::ui::talk::Tone;
 
 impl App {
-    /// Starts a run that summarises.
+    /// Starts a run that summarises all messages.
     pub(super) fn compact(&mut self, words: &str) {
+        self.summarise(words, None, None);
+    }
+
+    /// Starts a run that summarises from one message to another.
+    pub(super) fn summarise(&mut self, words: &str, from: Option<String>, to: Option<String>) {
         let Some(conversation) = self.tab().conversation() else {
             self.refuse("nothing was said yet: there is nothing to summarise");
             return;
@@ -18,7 +23,7 @@ impl App {
         let run = Run {
             conversation,
             folder: None,
-            start: RunStart::Compact { instructions, from: None, to: None },
+            start: RunStart::Compact { instructions, from, to },
             files: Default::default(),
             model: self.tab().model.name.clone(),
             head: None,

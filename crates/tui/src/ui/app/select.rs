@@ -68,6 +68,8 @@ impl App {
             | Command::SelectExclude
             | Command::SelectDrop
             | Command::SelectFork
+            | Command::SelectCompactTo
+            | Command::SelectCompactFrom
             | Command::SelectLabel
             | Command::SelectAlternatives
             | Command::SelectPrevious
@@ -96,6 +98,8 @@ impl App {
             Command::SelectExclude => self.mark("Exclude", MarkVerb::Exclude, entry),
             Command::SelectDrop => self.mark("Drop", MarkVerb::Drop, entry),
             Command::SelectFork => self.fork(Some(entry)),
+            Command::SelectCompactTo => self.summarise("", None, Some(entry)),
+            Command::SelectCompactFrom => self.summarise("", Some(entry), None),
             Command::SelectAlternatives => self.alternatives(&entry),
             Command::SelectSubagent => self.open_subagent(&entry),
             Command::SelectLabel => {

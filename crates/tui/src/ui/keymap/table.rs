@@ -212,6 +212,8 @@ commands! {
         SelectExclude "select-exclude" ["x"] "Keep it from the model, or let the model see it again";
         SelectDrop "select-drop" ["d"] "Take its turn out, with its files";
         SelectFork "select-fork" ["f"] "Fork here";
+        SelectCompactTo "select-compact-to" ["c"] "Summarise up to here, for the model";
+        SelectCompactFrom "select-compact-from" ["C"] "Summarise from here on, for the model";
         SelectLabel "select-label" ["l"] "Name it";
         SelectCopy "select-copy" ["y"] "Copy it";
         SelectQuote "select-quote" [">"] "Quote it in the composer";

@@ -2,7 +2,7 @@
 
 use super::*;
 use retake_wire::request::ContextQuery;
-use retake_wire::{Ended, Outcome, RunNotice, reply};
+use retake_wire::{Ended, Outcome, RunNotice, RunStart, reply};
 
 /// Longer than a message that is sent without a question.
 fn long() -> String {
@@ -80,6 +80,23 @@ fn message_that_changed_meanwhile_is_not_sent_by_itself() {
     tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
     ask(&mut app, "a1");
     assert!(!sends(&fits(&mut app, ticket, None)));
+}
+
+#[test]
+fn messages_up_to_a_selected_one_or_from_it_on_are_summarised() {
+    let last = |app: &App| app.tab().talk.entries[3].id.clone();
+    for (key, is_from) in [("c", false), ("C", true)] {
+        let mut app = talking(Theme::default());
+        presses(&mut app, "alt+up");
+        let acts = press(&mut app, key, NOW_MS + LATER);
+        let start = acts.iter().find_map(|act| match act {
+            Act::Run(_, run) => Some(run.start.clone()),
+            _ => None,
+        });
+        let entry = Some(last(&app));
+        let (from, to) = if is_from { (entry, None) } else { (None, entry) };
+        assert_eq!(start, Some(RunStart::Compact { instructions: None, from, to }), "{key}");
+    }
 }
 
 #[test]
