@@ -3,7 +3,7 @@
 //! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived: those
 //! entries must be in the current Normal list, in this order and without gaps. Of overlapping ones only the latest is in force.
 
-use crate::id::{EntryId, OpNo};
+use crate::id::{EntryId, OpNo, Pos};
 use crate::mark::{Mark, Marks};
 use crate::path::Path;
 use crate::prompt::Message;
@@ -77,6 +77,30 @@ impl Folds {
         }
         chosen.sort_by_key(|(range, _)| range.start);
         chosen.into_iter().map(|(_, fold)| fold).collect()
+    }
+}
+
+impl Folds {
+    /// What is left of the folds that only marks put out of force: the first and the last of the covered entries that still count. All
+    /// covered entries are on the path, so no rewind put them out of force. The latest ones, and none where another one counts.
+    pub fn lifted_by_marks(&self, path: &Path, normal: &Normal) -> Vec<(Pos, Pos)> {
+        let in_force = self.in_force(normal);
+        let mut taken: Vec<(Pos, Pos)> =
+            in_force.iter().filter_map(|fold| Some((fold.covers.first()?, fold.covers.last()?))).collect();
+        let marked = path.without(normal.path().spans().iter().copied());
+        let mut left = Vec::new();
+        for fold in self.folds.iter().rev() {
+            let (Some(first), Some(last)) = (fold.covers.first(), fold.covers.last()) else { continue };
+            let is_on_path = fold.covers.without(path.spans().iter().copied()).spans().is_empty();
+            if !is_on_path || taken.iter().any(|(from, to)| *from <= last && first <= *to) {
+                continue;
+            }
+            taken.push((first, last));
+            let rest = fold.covers.without(marked.spans().iter().copied());
+            left.extend(rest.first().zip(rest.last()));
+        }
+        left.sort();
+        left
     }
 }
 
@@ -184,6 +208,29 @@ mod tests {
         let around = [fold(1, &[(1, 1), (3, 4)])];
         assert_eq!(in_force(&around, &path(&[(1, 9)]), &hidden), [1]);
         assert_eq!(in_force(&around, &path(&[(1, 9)]), &none), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_left_of_a_fold_is_known_if_only_marks_lift_it() {
+        let hidden = |from, to| Marks::from_ranges([(Span::new(0, from, to), Mark::Hidden)]);
+        let left = |folds: &[Fold], on: &[(u64, u64)], marks: &Marks| -> Vec<(u64, u64)> {
+            let on = path(on);
+            let left = Folds::new(folds.to_vec()).lifted_by_marks(&on, &Normal::of(&on, marks));
+            left.into_iter().map(|(first, last)| (first.seq, last.seq)).collect()
+        };
+        let folds = [fold(1, &[(1, 4)]), fold(2, &[(6, 8)])];
+        let all = [(1, 9)];
+        assert_eq!(left(&folds, &all, &Marks::default()), []);
+        assert_eq!(left(&folds, &all, &hidden(2, 2)), [(1, 4)]);
+        assert_eq!(left(&folds, &all, &hidden(4, 6)), [(1, 3), (7, 8)]);
+        assert_eq!(left(&folds, &all, &hidden(1, 4)), [], "nothing is left of it");
+        assert_eq!(left(&folds, &[(1, 3)], &Marks::default()), [], "a rewind lifts it");
+        // An entry that is shown again stands within it.
+        assert_eq!(left(&[fold(1, &[(1, 1), (3, 4)])], &all, &Marks::default()), [(1, 4)]);
+        // It was made again.
+        let again = [fold(1, &[(1, 4)]), fold(3, &[(1, 1), (3, 4)])];
+        assert_eq!(left(&again, &all, &hidden(2, 2)), []);
+        assert_eq!(left(&again, &all, &Marks::default()), [], "the first one counts again");
     }
 
     #[test]

@@ -153,6 +153,17 @@ impl Conversation {
     }
 }
 
+impl Conversation {
+    /// What is left of the folds that only marks put out of force: the first and the last entry of each.
+    pub fn folds_lifted_by_marks(&self) -> Vec<(Pos, Pos)> {
+        if self.state.folds.all().is_empty() {
+            return Vec::new();
+        }
+        let path = self.path();
+        self.state.folds.lifted_by_marks(&path, &Normal::of(&path, &self.state.marks))
+    }
+}
+
 /// The difference for a reader between two states of one conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {

@@ -34,6 +34,8 @@ pub enum Notice {
     ModelRefused,
     /// Earlier messages are summarised, because they nearly fill the model's context.
     Compacts,
+    /// A summary is made again, because messages that it covers were hidden or shown.
+    FoldsAgain,
     /// The prompt is larger than the model's context.
     TooLongForModel {
         /// The model's name.

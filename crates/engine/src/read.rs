@@ -3,9 +3,8 @@
 use futures::future::BoxFuture;
 use retake_core::{
     Alternative, ArchiveState, Branch, Caller, ChangeEvent, Changes, ConversationId, EffectState, EntryId,
-    EntryPage, Head, Hits, ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading,
-    Receipt, Refusal, RequestId, Revision, Run, SearchRequest, ShownEntry, Summary, TargetLine, Time,
-    WorkspaceInfo,
+    EntryPage, Head, Hits, ListRequest, MarkedPage, OpPage, OpRange, PageRequest, Part, Reading, Receipt,
+    Refusal, RequestId, Revision, Run, SearchRequest, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
 };
 use retake_store::{StoreError, Subscriber};
 

@@ -36,6 +36,11 @@ impl Script {
         lock(&self.prompts).last().cloned().expect("it was asked")
     }
 
+    /// All prompts so far.
+    pub fn all(&self) -> Vec<Prompt> {
+        lock(&self.prompts).clone()
+    }
+
     /// The number of calls.
     pub fn times(&self) -> usize {
         lock(&self.prompts).len()

@@ -37,6 +37,8 @@ pub enum RunNotice {
     AnswerCut,
     /// Earlier messages are summarised, because they nearly fill the model's context. The turn goes on then.
     Compacts,
+    /// A summary is made again, because messages that it covers were hidden or shown. The turn goes on then.
+    FoldsAgain,
     /// The prompt is larger than the model's context, so the provider may refuse it.
     TooLongForModel {
         /// The model's name.

@@ -71,6 +71,7 @@ impl Driver {
     async fn prepared_prompt(&mut self) -> Result<Prompt> {
         self.note_touched().await?;
         self.join().await?;
+        self.folds_again().await?;
         let prompt = self.prompt().await?;
         self.fitting(prompt).await
     }

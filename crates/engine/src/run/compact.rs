@@ -118,12 +118,34 @@ impl Driver {
         }
     }
 
+    /// Makes the summaries again, once in a run, that only hidden or shown messages put out of force. Without this, the next prompt
+    /// would have all of their messages, although nobody asked for that.
+    pub(super) async fn folds_again(&mut self) -> Result<()> {
+        let is_on = self.engine.parts().agent.as_ref().is_some_and(|agent| agent.compact_at > 0);
+        if !is_on || std::mem::replace(&mut self.so_far.has_folded_again, true) {
+            return Ok(());
+        }
+        for range in self.engine.store().folds_lifted_by_marks(self.claim.conversation()).await? {
+            self.events.send(RunEvent::Notice(Notice::FoldsAgain));
+            if !self.summarises(range).await {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Summarises all but the newest messages; these take a quarter of the room for messages. `false`: nothing has changed.
     async fn makes_room(&mut self, room: f64) -> bool {
         self.events.send(RunEvent::Notice(Notice::Compacts));
         // At least one byte: the newest message always stays.
         let keep_bytes = (room / 4.0).max(1.0) as usize;
-        let range = FoldableRange { keep_bytes, ..FoldableRange::default() };
+        let done = self.summarises(FoldableRange { keep_bytes, ..FoldableRange::default() }).await;
+        self.so_far.no_summary |= !done;
+        done
+    }
+
+    /// Summarises a part of the prompt within a run. `false`: nothing has changed.
+    async fn summarises(&mut self, range: FoldableRange) -> bool {
         match self.compact(range, None, Reason::AutoFold, self.engine.by(None)).await {
             Ok(_) => {
                 self.note_covered().await.or_log("instructions that a summary covers are not given again");
@@ -136,7 +158,6 @@ impl Driver {
                 self.events.send(RunEvent::Notice(Notice::NotCompacted(error)));
             }
         }
-        self.so_far.no_summary = true;
         false
     }
 

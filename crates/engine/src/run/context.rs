@@ -59,7 +59,9 @@ impl Engine {
     ) -> Result<ContextUse> {
         let choice = self.models().choose(model).await.ok();
         self.await_servers(conversation, &Events::none(), pending()).await?;
-        let scene = self.scene(conversation, Permit::default()).await?;
+        let model = choice.as_ref().map(name_of);
+        let name = model.as_deref().unwrap_or_default();
+        let scene = self.scene(conversation, Permit::default(), None, name).await?;
         let tools: Vec<ToolSpec> = scene.tools.all().map(|tool| ToolSpec::of(&**tool)).collect();
         let fixed = specs_bytes(&tools) + scene.system.as_ref().map_or(0, String::len);
         let shortening = match &choice {
@@ -67,7 +69,6 @@ impl Engine {
             None => None,
         };
         let sizes = self.store().prompt_sizes(conversation, shortening).await?;
-        let model = choice.as_ref().map(name_of);
         let limit = choice.as_ref().and_then(|choice| choice.model.info().context_tokens);
         let at = self.parts().agent.as_ref().map_or(0, |agent| agent.compact_at);
         let measured = Measured::of(fixed, &sizes, model.as_deref());

@@ -72,6 +72,8 @@ pub(super) struct RunProgress {
     pub(super) tokens_per_byte: f64,
     /// Whether a summary has failed: it is not tried before each call again.
     pub(super) no_summary: bool,
+    /// Whether summaries were made again that hidden messages had put out of force.
+    pub(super) has_folded_again: bool,
     /// Whether the person was told that a prompt is too long.
     pub(super) is_warned: bool,
     /// Whether the model has refused a prompt as too long.
@@ -90,6 +92,7 @@ impl Default for RunProgress {
             waits_behind: false,
             tokens_per_byte: TOKENS_PER_BYTE,
             no_summary: false,
+            has_folded_again: false,
             is_warned: false,
             was_too_long: false,
             is_logged: false,

@@ -53,10 +53,13 @@ impl Driver {
     /// The messages of the prompt. If the whole results cannot be kept, nothing is shortened.
     pub(super) async fn messages(&self) -> Result<Vec<Message>> {
         let (store, conversation) = (self.engine.store(), self.claim.conversation());
-        let Some(shortening) = self.engine.shortening(conversation, &self.choice).await? else {
+        let shortening = self.engine.shortening(conversation, &self.choice).await?;
+        let Some(shortening) = shortening.filter(|_| self.scene.tools.get("read").is_some()) else {
             return Ok(store.prompt(conversation, None).await?);
         };
-        let folder = shortening.folder.clone();
+        // A subagent may read in the folder of the conversation that it works for.
+        let folder = self.scene.spool.display().to_string();
+        let shortening = Shortening { folder: folder.clone(), ..shortening };
         let (messages, whole) = store.shortened_prompt(conversation, None, shortening).await?;
         let keep = move || {
             let folder = Path::new(&folder);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Action, Message, Mode, Part, SeenState, Steer, ToolOutcome};
+use retake_core::{Action, Message, Mode, Part, Reason, SeenState, Steer, ToolOutcome};
 use retake_engine::model::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use retake_engine::{Compaction, Ended, Kind, Outcome, RunEvent, RunRequest, Start};
 use retake_testkit::{ModelOutput, SingleModelCatalogue};
@@ -114,6 +114,40 @@ async fn summary_that_fails_or_is_longer_changes_nothing_and_says_so() {
     }
     assert_eq!(desk.store.summary(desk.id).await.expect("it").head, head);
     assert_eq!(desk.next_prompt().await, before);
+}
+
+#[tokio::test]
+async fn summary_that_a_hidden_message_put_out_of_force_is_made_again_without_that_message() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    for (say, answer) in [("one", "1"), ("two", "the word is hunter2"), ("three", "3")] {
+        desk.turn(&long(say), vec![words(&long(answer))]).await;
+    }
+    let compaction = Compaction { to: Some(desk.entry_with(&long("3")).await), ..Compaction::default() };
+    assert_eq!(desk.compacts(compaction, words("All of it, and hunter2.")).await.outcome, Outcome::Succeeded);
+    let secret = desk.entry_with(&long("the word is hunter2")).await;
+    let hide = |to| Action::Mark { verb: to, entries: vec![secret], range: false, seen: None };
+    desk.apply(hide(Reason::Hide)).await;
+    let (ended, told) = desk.turn("next", vec![words("All but one."), words("yes")]).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{ended:?}");
+    assert!(told.iter().any(|line| line.contains("FoldsAgain")), "{told:?}");
+    assert_eq!(desk.last_prompt(), ["user: [Summary of earlier messages] All but one. | next"]);
+    let times = desk.script.times();
+    for prompt in desk.script.all().iter().skip(times - 2) {
+        assert!(!format!("{:?}", prompt.messages).contains("hunter2"), "{prompt:?}");
+    }
+    // Once: it is in force now.
+    desk.turn("further", vec![words("yes")]).await;
+    assert_eq!(desk.script.times(), times + 1);
+    // What is shown again has its first summary again.
+    desk.apply(hide(Reason::Show)).await;
+    desk.turn("last", vec![words("yes")]).await;
+    assert!(desk.last_prompt()[0].contains("All of it, and hunter2."), "{:?}", desk.last_prompt());
+    // A rewind into what it covers gives the messages, as before the summary.
+    desk.rewind("t3").await;
+    let times = desk.script.times();
+    desk.turn("other", vec![words("yes")]).await;
+    assert_eq!(desk.script.times(), times + 1);
+    assert!(desk.last_prompt()[0].contains("one and so on"), "{:?}", desk.last_prompt());
 }
 
 #[tokio::test]

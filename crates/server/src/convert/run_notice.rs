@@ -26,6 +26,7 @@ pub(crate) fn run_notice(of: Notice) -> RunNotice {
         }
         Notice::AnswerCut => RunNotice::AnswerCut,
         Notice::Compacts => RunNotice::Compacts,
+        Notice::FoldsAgain => RunNotice::FoldsAgain,
         Notice::TooLongForModel { model, tokens, limit } => {
             RunNotice::TooLongForModel { model, tokens, limit }
         }

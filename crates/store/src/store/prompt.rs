@@ -77,6 +77,18 @@ impl Store {
         self.with(conversation, move |rows, loaded| sizes(rows, loaded, shortening.as_ref())).await
     }
 
+    /// The parts of the prompt whose summaries only hidden or shown messages put out of force.
+    pub async fn folds_lifted_by_marks(&self, conversation: ConversationId) -> Result<Vec<FoldableRange>> {
+        self.with(conversation, |rows, loaded| {
+            let id = |pos| Ok::<_, StoreError>(rows.meta(loaded.key(pos)?)?.id);
+            let range = |(first, last)| {
+                Ok(FoldableRange { from: Some(id(first)?), to: Some(id(last)?), keep_bytes: 0 })
+            };
+            loaded.conversation.folds_lifted_by_marks().into_iter().map(range).collect()
+        })
+        .await
+    }
+
     /// What a summary of this range would replace; `None` if nothing can be replaced.
     pub async fn foldable(
         &self,

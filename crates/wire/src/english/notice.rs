@@ -24,6 +24,9 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
         RunNotice::Compacts => {
             "earlier messages are being summarised: they nearly fill the model's context".to_owned()
         }
+        RunNotice::FoldsAgain => {
+            "a summary is made again: messages that it covers were hidden or shown".to_owned()
+        }
         RunNotice::TooLongForModel { model, tokens, limit } => format!(
             "the prompt has about {tokens} tokens, but the context of {model} takes {limit}: it may be refused"
         ),
@@ -273,6 +276,10 @@ mod tests {
         (
             r#"{"code":"compacts"}"#,
             "earlier messages are being summarised: they nearly fill the model's context",
+        ),
+        (
+            r#"{"code":"folds_again"}"#,
+            "a summary is made again: messages that it covers were hidden or shown",
         ),
         (
             r#"{"code":"too_long_for_model","model":"mine/m","tokens":12000,"limit":8000}"#,
