@@ -93,9 +93,13 @@ impl Engine {
     async fn subagent_named(&self, name: &str) -> Result<Option<ConversationId>> {
         let Some((entry, _)) = name.rsplit_once('-') else { return Ok(None) };
         let Some(digits) = hex(entry).filter(|digits| digits.len() == ID_DIGITS) else { return Ok(None) };
-        let Some((_, conversation)) = self.store().home_of(digits).await? else { return Ok(None) };
-        let all = self.store().subagents(conversation).await?;
-        Ok(all.into_iter().find(|(caller, _)| caller.call == name).map(|(_, summary)| summary.id))
+        let Some((entry, conversation)) = self.store().home_of(digits).await? else { return Ok(None) };
+        for subagent in self.store().subagents_of(conversation, entry).await? {
+            if self.store().caller(subagent).await?.is_some_and(|caller| caller.call == name) {
+                return Ok(Some(subagent));
+            }
+        }
+        Ok(None)
     }
 
     /// The conversation with this name. The name of a call names the subagent that it started.

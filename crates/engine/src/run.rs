@@ -33,9 +33,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, AnswerPlace, AnsweredRequest, Apply, ChangeOrigin, ConversationId, EntryId, Fence, FoldableRange,
-    Mode, Part, Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step,
-    joined_text,
+    Action, AnswerPlace, AnsweredRequest, Apply, ChangeOrigin, ConversationId, EntryId, Fence, Mode, Part,
+    Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step, joined_text,
 };
 use retake_store::StoreError;
 use retake_store::digest::{of_arguments, parts_value};
@@ -113,9 +112,12 @@ impl RunRequest {
                 Start::Retry(id) => json!(["retry", id.to_string()]),
                 Start::Edit(id, parts) => json!(["edit", id.to_string(), parts_value(parts)]),
                 Start::Answer => json!(["answer"]),
-                Start::Compact(Compaction { instructions, from, to }) => {
+                Start::Compact(Compaction { instructions, from, to, branch: None }) => {
                     let ends = [from, to].map(|end| end.map(|id| id.to_string()));
                     json!(["compact", instructions, ends])
+                }
+                Start::Compact(Compaction { instructions, branch: Some(leaf), .. }) => {
+                    json!(["carry", instructions, leaf.to_string()])
                 }
             };
             let seen = match self.seen {
@@ -402,8 +404,7 @@ impl Engine {
             // Nothing is stored before the answer, so the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,
             Start::Compact(compaction) => {
-                let range = FoldableRange { from: compaction.from, to: compaction.to, keep_bytes: 0 };
-                self.store().foldable(conversation, range).await?.ok_or_else(compact::nothing_to_fold)?;
+                self.can_compact(conversation, &compaction).await?;
                 let ground = self.on_answer(conversation, Some(by)).await?;
                 Ok(PreparedRun { compaction: Some(compaction), ..ground })
             }

@@ -101,6 +101,7 @@ impl Engine {
             if let Action::Erase { entries, .. } = &apply.action {
                 if !entries.is_empty() {
                     self.for_people(of).await?;
+                    self.has_own_files(of).await?;
                 }
                 let (receipt, objects, facts) = self.erase(of, apply).await?;
                 return Ok(Done::Erased(receipt, objects, facts));

@@ -194,7 +194,7 @@ async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
         began: Time(1_795_300_003_500),
         state: EffectState::Begun,
     };
-    desk.store.begin_effect(effect, None).await.expect("begun");
+    desk.store.begin_effect(effect, Vec::new()).await.expect("begun");
     desk.store.end_effect("c1-1".into(), EffectState::Failed).await.expect("ended");
     let words = Words {
         parts: vec![Part::text("and then?")],

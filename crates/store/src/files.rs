@@ -169,6 +169,8 @@ pub struct IntentRow {
 pub struct ErasureSum {
     /// The number of messages that lose their content or a name, for each conversation of the tree of forks.
     pub messages: Vec<(ConversationId, u64)>,
+    /// Entries that lose their content.
+    pub entries: Vec<EntryId>,
     /// Operations that lose a title, a label, a summary, a path, a request or an author.
     pub operations: u64,
     /// How it would change which remembered facts count.

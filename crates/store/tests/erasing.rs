@@ -98,7 +98,7 @@ async fn ledger(stage: &Stage) {
         began: Time(1),
         state: EffectState::Begun,
     };
-    stage.store.begin_effect(effect, None).await.expect("begun");
+    stage.store.begin_effect(effect, Vec::new()).await.expect("begun");
     let result = stage.saying(Role::Tool, vec![Part::text("sent")]);
     let by = ChangeOrigin { author: tool, ..result.by.clone() };
     let result = SayRequest { by, platform_id: Some(format!("{SECRET}-1")), ..result };

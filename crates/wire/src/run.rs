@@ -117,6 +117,10 @@ pub enum RunStart {
         /// The last message that it replaces. Default: the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
+        /// The last message of another branch, without `from` and `to`. The summary is that of what this branch lacks. It becomes a
+        /// message at the end of the path, and replaces nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
     },
     /// With a command. It runs as a tool call in the conversation's folder, and no model is called. Its output comes as text
     /// events. Its changes in the folder are stored with its result.

@@ -25,6 +25,9 @@ pub(crate) struct Compact {
     /// The last message; the last one if not given
     #[arg(long, value_name = "ENTRY")]
     to: Option<String>,
+    /// Summarise another branch, named by its last message, and say the summary here
+    #[arg(long, value_name = "ENTRY", conflicts_with_all = ["from", "to"])]
+    branch: Option<String>,
     /// What the summary must keep or leave out
     #[arg(value_name = "INSTRUCTIONS")]
     instructions: Vec<String>,
@@ -39,7 +42,7 @@ impl RunVerb for Compact {
         let run = Run {
             conversation: cx.conversation(self.changing.place.conversation).await?,
             folder: None,
-            start: RunStart::Compact { instructions, from: self.from, to: self.to },
+            start: RunStart::Compact { instructions, from: self.from, to: self.to, branch: self.branch },
             files: Default::default(),
             model: self.model,
             head: self.changing.head,
@@ -51,7 +54,10 @@ impl RunVerb for Compact {
             cx.follow_up = Some(FollowUp::Moved);
         }
         if result.ended.outcome == Outcome::Succeeded && !cx.json {
-            cx.ui.print("summarised: the model gets the summary in place of these messages; `retake undo` takes it back\n")?;
+            cx.ui.print(match result.ended.entry {
+                Some(_) => "summarised: the summary of the branch is the last message here; `retake undo` takes it back\n",
+                None => "summarised: the model gets the summary in place of these messages; `retake undo` takes it back\n",
+            })?;
         }
         end(cx, &result)
     }

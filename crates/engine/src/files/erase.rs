@@ -86,13 +86,16 @@ impl Engine {
                 // The objects with the text are no part of the request's digest: they are gone when the request is repeated.
                 by.wording = Some(of_arguments("erase", &action_value(&apply.action, apply.seen)));
             }
-            let calls = self.calls_erased(conversation, &apply.action).await?;
+            let mut calls = self.calls_erased(conversation, &apply.action).await?;
             let action = self.with_objects(apply.action).await?;
             let text = match &action {
                 Action::Erase { matching, .. } => matching.clone(),
                 _ => None,
             };
-            let facts = self.store().erasing(conversation, action.clone()).await?.facts;
+            let erasing = self.store().erasing(conversation, action.clone()).await?;
+            let facts = erasing.facts;
+            // Those of subagents are among them.
+            calls.extend(erasing.entries);
             // A committed erasure is finished, even if the store's own pages could not be overwritten at once.
             let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
             // Before the reply: a subscriber that lags must get no event from before the erasure.

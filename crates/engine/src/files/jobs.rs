@@ -97,9 +97,15 @@ impl Engine {
     }
 
     /// Ends what these calls of a subagent left running: nobody could look after it.
-    pub(crate) async fn end_jobs_of(&self, calls: &[String]) {
-        for call in calls.iter().filter(|call| !processes::alive(call).is_empty()) {
-            self.end_processes(call).await.or_log("a job of a subagent still runs");
+    pub(crate) async fn end_jobs_of(&self, calls: Vec<String>) {
+        if calls.is_empty() {
+            return;
+        }
+        let living =
+            blocking(processes::calls).await.or_log("jobs of a subagent are not found").unwrap_or_default();
+        let ends = calls.iter().filter(|call| living.contains(*call)).map(|call| self.end_processes(call));
+        for ended in futures::future::join_all(ends).await {
+            ended.or_log("a job of a subagent still runs");
         }
     }
 

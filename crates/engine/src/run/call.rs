@@ -272,6 +272,15 @@ impl Driver {
         left.or_log("plan mode does not end");
     }
 
+    /// Withdraws the approval request of a call. For a call of a subagent, the clients of the other conversation do not see its
+    /// end: the request is closed for them.
+    pub(super) fn withdraw(&self, key: String) {
+        self.engine.session(self.home()).withdraw_approval(&key);
+        if let Some(caller) = &self.ground.caller {
+            caller.events.send(RunEvent::Settled(key));
+        }
+    }
+
     /// Handles a person's decision.
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
         let is_yes = matches!(decision, Decision::Once | Decision::InConversation(_) | Decision::Always(_));

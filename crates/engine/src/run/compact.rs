@@ -4,13 +4,14 @@
 use std::fmt::Write as _;
 
 use retake_core::{
-    Action, Apply, ChangeOrigin, EntryId, FoldableRange, Message, Part, Reason, Receipt, Role, RunEnding,
-    SeenState, parts_weight, repaired,
+    Action, Apply, ChangeOrigin, ConversationId, EntryId, Fact, FoldableRange, Message, Part, Reason,
+    Receipt, Role, RunEnding, SayRequest, SeenState, parts_weight, repaired, shorten,
 };
 
 use super::answer::Close;
 use super::drive::Driver;
 use super::{Ended, Outcome, RunEvent};
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
 use crate::model::{Answer, Prompt, ToolSpec};
@@ -22,6 +23,18 @@ const RESULT_MAX: usize = 4000;
 /// The tokens for a byte of text, before a model has counted any.
 pub(super) const TOKENS_PER_BYTE: f64 = 0.3;
 
+impl Engine {
+    /// Refuses a summary of nothing.
+    pub(super) async fn can_compact(&self, of: ConversationId, wanted: &Compaction) -> Result<()> {
+        let range = FoldableRange { from: wanted.from, to: wanted.to, keep_bytes: 0 };
+        let is_something = match wanted.branch {
+            Some(leaf) => self.store().branch_prompt(of, leaf).await?.is_some(),
+            None => self.store().foldable(of, range).await?.is_some(),
+        };
+        if is_something { Ok(()) } else { Err(nothing_to_fold()) }
+    }
+}
+
 /// What a person wants summarised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compaction {
@@ -31,6 +44,8 @@ pub struct Compaction {
     pub from: Option<EntryId>,
     /// The last message; without it, the last one.
     pub to: Option<EntryId>,
+    /// The last message of another branch: its summary becomes a message here, and replaces nothing.
+    pub branch: Option<EntryId>,
 }
 
 /// Why there is no summary.
@@ -60,7 +75,11 @@ impl Driver {
     pub(super) async fn only_compacts(&mut self, wanted: &Compaction) -> Ended {
         let by = self.ground.by.take().unwrap_or_else(|| self.engine.by(None));
         let range = FoldableRange { from: wanted.from, to: wanted.to, keep_bytes: 0 };
-        let done = self.compact(range, wanted.instructions.as_deref(), Reason::Fold, by).await;
+        let instructions = wanted.instructions.as_deref();
+        let done = match wanted.branch {
+            Some(leaf) => self.carries(leaf, instructions, by).await,
+            None => self.compact(range, instructions, Reason::Fold, by).await,
+        };
         let (ending, ended) = match done {
             Ok(receipt) => (RunEnding::Succeeded, (Outcome::Succeeded, Some(receipt), None)),
             Err(NoSummary::Stopped) => (RunEnding::Canceled, (Outcome::RolledBack, None, None)),
@@ -71,7 +90,8 @@ impl Driver {
         };
         self.over(ending).await;
         let (outcome, receipt, error) = ended;
-        Ended { outcome, receipt, entry: None, error }
+        let entry = receipt.as_ref().and_then(|receipt| receipt.entries.first().copied());
+        Ended { outcome, receipt, entry, error }
     }
 
     /// The prompt, after a summary if it nearly fills the model's context. Without a summary it is sent as it is, with a notice if
@@ -179,8 +199,44 @@ impl Driver {
     ) -> Result<Receipt, NoSummary> {
         let conversation = self.claim.conversation();
         let part = self.engine.store().foldable(conversation, range).await?.ok_or_else(nothing_to_fold)?;
-        let mut messages: Vec<Message> = part.messages.into_iter().map(shortened).collect();
-        messages.push(Message::text(Role::User, request(instructions)));
+        let summary = self.summary(part.messages, request(REQUEST, instructions)).await?;
+        if summary.len() >= part.bytes {
+            let what = "the summary is not shorter than the messages that it replaces";
+            return Err(refused("long_summary", what).into());
+        }
+        let (from, to, covers) = (part.from, part.to, Some(part.covers));
+        let action = Action::Fold { verb, from, to, summary, covers };
+        let apply = Apply { action, seen: SeenState::Anything, by };
+        Ok(self.engine.store().apply(conversation, apply).await?)
+    }
+}
+
+impl Driver {
+    /// A message with the summary of another branch.
+    async fn carries(
+        &mut self,
+        leaf: EntryId,
+        instructions: Option<&str>,
+        by: ChangeOrigin,
+    ) -> Result<Receipt, NoSummary> {
+        let (store, conversation) = (self.engine.store(), self.claim.conversation());
+        let (messages, first) = store.branch_prompt(conversation, leaf).await?.ok_or_else(nothing_to_fold)?;
+        let asked = CARRY.replace("FIRST", &shorten(&first, FIRST_MAX));
+        let summary = self.summary(messages, request(&asked, instructions)).await?;
+        let text = format!("{CARRIED}\n{summary}");
+        let fact = Fact::new(CARRIED_FACT, leaf.to_string());
+        let by = ChangeOrigin { author: self.model.clone(), time: self.engine.now(), ..by };
+        let say = SayRequest {
+            fence: Some(self.fence),
+            ..self.engine.saying(Role::User, vec![Part::text(text), Part::Facts(vec![fact])], by)
+        };
+        Ok(self.engine.store().say(conversation, say).await?)
+    }
+
+    /// What the model writes when it gets these messages and a request.
+    async fn summary(&mut self, messages: Vec<Message>, asked: String) -> Result<String, NoSummary> {
+        let mut messages: Vec<Message> = messages.into_iter().map(shortened).collect();
+        messages.push(Message::text(Role::User, asked));
         let prompt = Prompt {
             system: self.scene.system.clone(),
             messages: repaired(messages),
@@ -196,17 +252,10 @@ impl Driver {
             Close::Failed(error) => return Err(error.into()),
         }
         let summary = answer.text().trim().to_owned();
-        if summary.is_empty() {
-            return Err(refused("no_summary", "the model gave no summary").into());
+        match summary.is_empty() {
+            true => Err(refused("no_summary", "the model gave no summary").into()),
+            false => Ok(summary),
         }
-        if summary.len() >= part.bytes {
-            let what = "the summary is not shorter than the messages that it replaces";
-            return Err(refused("long_summary", what).into());
-        }
-        let (from, to, covers) = (part.from, part.to, Some(part.covers));
-        let action = Action::Fold { verb, from, to, summary, covers };
-        let apply = Apply { action, seen: SeenState::Anything, by };
-        Ok(self.engine.store().apply(conversation, apply).await?)
     }
 }
 
@@ -250,8 +299,8 @@ fn shortened(mut message: Message) -> Message {
 }
 
 /// What the model is asked to do.
-fn request(instructions: Option<&str>) -> String {
-    let mut request = REQUEST.to_owned();
+fn request(asked: &str, instructions: Option<&str>) -> String {
+    let mut request = asked.to_owned();
     if let Some(instructions) = instructions.map(str::trim).filter(|text| !text.is_empty()) {
         request.push_str("\n\nThe person adds: ");
         request.push_str(instructions);
@@ -267,3 +316,21 @@ const REQUEST: &str = "Write a summary of this conversation. It replaces the mes
      3. Files: what was read, created or changed, with paths and what matters in them.\n\
      4. Commands and their results that still matter; errors and how they were solved.\n\
      5. What is open, and the exact next step.";
+
+/// The first line of a message with the summary of another branch.
+const CARRIED: &str = "[Summary of another branch of this conversation]";
+
+/// The key of the fact in such a message; its value is the last message of the branch.
+pub(super) const CARRIED_FACT: &str = "branch_summary";
+
+/// The longest beginning of a branch's first message in a request, in characters.
+const FIRST_MAX: usize = 120;
+
+/// The request for the summary of a branch.
+const CARRY: &str = "This branch of the conversation ends here. It goes on from an earlier message, which has everything before the \
+     message that begins with “FIRST”, and nothing since. Write down for it what this branch came to since that message. Do not call a \
+     tool. Write plain text with these parts, leaving out those that are empty:\n\
+     1. What was tried, found out and decided, and why.\n\
+     2. Files that this branch created or changed, with paths and what matters in them. They may not be there any more.\n\
+     3. Errors and dead ends that are not worth another try.\n\
+     4. What is open.";

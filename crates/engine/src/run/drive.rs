@@ -167,7 +167,7 @@ impl Driver {
                     TurnEffect::Look(key) => Some(self.look(key).await),
                     TurnEffect::RequestApproval(key) => self.request_approval(key).await,
                     TurnEffect::DropApproval(key) => {
-                        self.engine.session(self.home()).withdraw_approval(&key);
+                        self.withdraw(key);
                         None
                     }
                     TurnEffect::Run(key) => {

@@ -48,7 +48,11 @@ impl Engine {
         Ok(notices)
     }
 
-    async fn open_folder(&self, conversation: ConversationId, folder: PathBuf) -> Result<Vec<Notice>> {
+    pub(super) async fn open_folder(
+        &self,
+        conversation: ConversationId,
+        folder: PathBuf,
+    ) -> Result<Vec<Notice>> {
         let of_git = folder.clone();
         let given = self.store().unfolded_facts(conversation, prompt::FACT.to_owned()).await?;
         let mut instructions = self.instructions(&folder).await?;

@@ -7,10 +7,11 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
-    AnswerPlace, ChangeOrigin, ConversationId, OpRange, Reason, Receipt, RunResult, ShownEntry, Step,
+    AnswerPlace, ChangeOrigin, ConversationId, OpRange, Part, Reason, Receipt, RunResult, ShownEntry, Step,
     joined_text,
 };
 
+use super::compact::CARRIED_FACT;
 use super::queue::joined;
 use super::{Ended, Outcome, Permit, PreparedRun, RunEvent};
 use crate::Engine;
@@ -45,9 +46,9 @@ impl Engine {
         receipt: Receipt,
         model: Option<&str>,
     ) -> Result<BoxStream<'static, RunEvent>> {
-        if receipt.entries.is_empty() && self.is_summary(conversation, &receipt).await? {
-            let ended =
-                Ended { outcome: Outcome::Succeeded, receipt: Some(receipt), entry: None, error: None };
+        if self.is_summary(conversation, &receipt).await? {
+            let entry = receipt.entries.first().copied();
+            let ended = Ended { outcome: Outcome::Succeeded, receipt: Some(receipt), entry, error: None };
             return Ok(told(None, String::new(), None, ended));
         }
         loop {
@@ -76,6 +77,11 @@ impl Engine {
 
     /// Whether a request has made a summary.
     async fn is_summary(&self, conversation: ConversationId, receipt: &Receipt) -> Result<bool> {
+        if let Some(entry) = receipt.entries.first() {
+            // An erased or hidden one is none any more: then the request is answered like any message.
+            let parts = self.store().content(conversation, *entry).await.unwrap_or_default();
+            return Ok(parts.iter().any(is_carried));
+        }
         let Some(no) = receipt.ops.last() else { return Ok(false) };
         let range = OpRange { before: Some(no.next()), limit: 1 };
         let last = self.store().ops(conversation, range).await?.ops.into_iter().next();
@@ -166,4 +172,9 @@ fn told(
 /// The text of an answer, if it is visible.
 fn words(shown: ShownEntry) -> Option<String> {
     shown.entry.ok().map(|entry| joined_text(&entry.parts))
+}
+
+/// Whether it marks the message with the summary of another branch.
+fn is_carried(part: &Part) -> bool {
+    matches!(part, Part::Facts(facts) if facts.iter().any(|fact| fact.key == CARRIED_FACT))
 }

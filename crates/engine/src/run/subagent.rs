@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, EntryId, Mode};
+use retake_core::{ConversationId, EntryId, Fence, Mode};
 use retake_tools::{PLAN_TOOL, SUBAGENT, Toolbox};
 use tokio::sync::Semaphore;
 
 use super::{Events, Permit};
-use crate::prompt_files::PromptFile;
+use crate::prompt_files::{PromptFile, PromptOrigin};
 
 /// Tools that a subagent does not have: it talks to nobody, remembers nothing, and starts no further subagents.
-const WITHOUT: [&str; 5] = [SUBAGENT, PLAN_TOOL, "ask", "remember", "forget"];
+const WITHOUT: [&str; 6] = [SUBAGENT, PLAN_TOOL, "ask", "remember", "forget", "recall"];
 
 /// The instructions of a subagent, behind those of every agent.
 const ROLE: &str = "You are a subagent: another agent has given you the task below. Nobody reads your messages while you work, \
@@ -30,6 +30,17 @@ fn has(agent: &PromptFile, tool: &str) -> bool {
         same.unwrap_or(&name) == tool
     };
     agent.tools.is_empty() || agent.tools.iter().any(is_it)
+}
+
+/// The instructions of an agent, with their origin if they are not the person's own.
+fn instructions(agent: &PromptFile) -> String {
+    let body = agent.body.trim();
+    match agent.origin {
+        PromptOrigin::Settings => body.to_owned(),
+        PromptOrigin::Folder => {
+            format!("The file {} of the folder describes how you work:\n\n{body}", agent.path.display())
+        }
+    }
 }
 
 /// What a run needs to start subagents.
@@ -75,6 +86,8 @@ pub(super) struct CallerRun {
     pub(super) permit: Permit,
     pub(super) mode: Mode,
     pub(super) agent: Option<PromptFile>,
+    /// The fence of its run: when it is over, no further call of the subagent begins.
+    pub(super) fence: Fence,
     /// Its title, for approval requests.
     pub(super) title: String,
 }
@@ -93,8 +106,8 @@ impl CallerRun {
 
     /// The system prompt of the subagent.
     pub(super) fn system(&self, system: Option<String>) -> String {
-        let own = self.agent.as_ref().map(|agent| agent.body.trim().to_owned());
-        let parts = system.into_iter().chain([ROLE.to_owned()]).chain(own.filter(|own| !own.is_empty()));
+        let own = self.agent.as_ref().filter(|agent| !agent.body.trim().is_empty()).map(instructions);
+        let parts = system.into_iter().chain([ROLE.to_owned()]).chain(own);
         parts.collect::<Vec<_>>().join("\n\n")
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Action, Message, Mode, Part, Reason, SeenState, Steer, ToolOutcome};
+use retake_core::{Action, Message, Mode, Part, Reason, RequestId, SeenState, Steer, ToolOutcome};
 use retake_engine::model::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use retake_engine::{Compaction, Ended, Kind, Outcome, RunEvent, RunRequest, Start};
 use retake_testkit::{ModelOutput, SingleModelCatalogue};
@@ -337,4 +337,46 @@ async fn prompt_that_the_model_finds_too_long_is_summarised_and_sent_once_more()
     // Only once: then the failure counts.
     let (ended, _) = desk.turn("three", vec![too_long(), words("All."), too_long()]).await;
     assert_eq!((ended.outcome, ended.error.map(|error| error.code)), (Outcome::Failed, Some("model")));
+}
+
+#[tokio::test]
+async fn summary_of_another_branch_becomes_a_message_here() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("one", vec![words("1")]).await;
+    desk.turn("the left way", vec![words("left is closed")]).await;
+    desk.rewind("t2").await;
+    desk.turn("the right way", vec![words("right is open")]).await;
+    let shown = desk.shows().await;
+    let branches = desk.engine.branches(desk.id).await.expect("branches");
+    let leaf = branches.iter().find(|branch| !branch.current).expect("another branch").last.meta.id;
+    let request: RequestId = "carry-1".parse().expect("an id");
+    let carry = Compaction { branch: Some(leaf), ..Compaction::default() };
+    let start = Start::Compact(carry.clone());
+    let ask = || RunRequest { by: desk.engine.by(Some(request.clone())), ..desk.request(start.clone()) };
+    desk.script.then(words("Left was closed."));
+    let events = desk.engine.run(desk.id, ask()).await.expect("started");
+    let (ended, _) = desk.follow(events, &mut |_| None).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{ended:?}");
+    let asked = desk.last_prompt();
+    assert!(asked.iter().any(|line| line.ends_with("left is closed")), "{asked:?}");
+    assert!(!asked.iter().any(|line| line.contains("right")), "{asked:?}");
+    let request_text = desk.script.asked().messages.last().cloned().expect("a request");
+    assert!(matches!(&request_text.parts[..], [Part::Text(text)] if text.contains("“the left way”")));
+    let summary = "[Summary of another branch of this conversation]\nLeft was closed.";
+    assert_eq!(desk.shows().await.last().map(String::as_str), Some(summary));
+    // The same request again makes nothing, and the model is not asked.
+    let times = desk.script.times();
+    let events = desk.engine.run(desk.id, ask()).await.expect("started");
+    let (again, _) = desk.follow(events, &mut |_| None).await;
+    assert_eq!((again.outcome, again.entry), (Outcome::Succeeded, ended.entry));
+    assert_eq!((desk.script.times(), desk.shows().await.len()), (times, shown.len() + 1));
+    let prompt = desk.next_prompt().await;
+    assert!(prompt.last().is_some_and(|line| line.contains("Summary of another branch")), "{prompt:?}");
+    desk.apply(Action::Undo(1)).await;
+    assert_eq!(desk.shows().await, shown);
+    // This branch has nothing that it lacks.
+    let own = branches.iter().find(|branch| branch.current).expect("this one").last.meta.id;
+    let own = Start::Compact(Compaction { branch: Some(own), ..Compaction::default() });
+    let refused = desk.engine.run(desk.id, desk.request(own)).await.err().map(|error| error.code);
+    assert_eq!(refused, Some("nothing_to_compact"));
 }

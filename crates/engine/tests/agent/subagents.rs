@@ -294,3 +294,48 @@ async fn rules_of_a_conversation_are_those_of_its_subagents() {
     let own = desk.store.permission(desk.id).await.expect("read").expect("it has some");
     assert!(own.rules.contains(&allow), "the rule is the conversation's: {own:?}");
 }
+
+#[tokio::test]
+async fn request_of_a_subagent_that_is_stopped_alone_is_closed_for_everybody() {
+    let (desk, tasks) = desk(Mode::Ask).await;
+    tasks.then("go", vec![calls(&[task("touch")]), words("done")]);
+    tasks.then("touch", vec![shell("touch a")]);
+    let mut events = desk.say("go").await;
+    let (mut asked, mut settled, mut ended) = (None, None, None);
+    while let Some(event) = events.next().await {
+        match event {
+            RunEvent::Asks(asks) => {
+                asked = Some(asks.id);
+                let [(_, child)] = counting(&desk).await[..] else { panic!("one subagent") };
+                assert!(desk.engine.cancel(child), "it is stopped alone");
+            }
+            RunEvent::Settled(id) => settled = Some(id),
+            RunEvent::Ended(end) => ended = Some(end.outcome),
+            _ => {}
+        }
+    }
+    assert!(asked.is_some() && asked == settled, "{asked:?} {settled:?}");
+    assert_eq!(ended, Some(Outcome::Succeeded), "the other run goes on");
+    assert!(!desk.path("a").exists());
+}
+
+#[tokio::test]
+async fn agent_of_a_folder_chooses_no_model_and_names_its_origin() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    fs::create_dir_all(desk.path(".retake/agents")).expect("made");
+    desk.write(".retake/agents/spy.md", "---\nname: spy\ndescription: d\nmodel: dear/one\n---\nObey.\n");
+    let spy = json!({"title": "look", "task": "look", "agent": "spy"});
+    tasks.then("go", vec![calls(&[("subagent", spy)]), words("done")]);
+    tasks.then("look", vec![words("seen")]);
+    let (ended, told) = turn(&desk, "go").await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    let system = tasks.of("look").asked().system.expect("a system prompt");
+    let origin = format!(
+        "The file {} of the folder describes how you work:\n\nObey.",
+        desk.path(".retake/agents/spy.md").display()
+    );
+    assert!(system.ends_with(&origin), "{system}");
+    let [(_, child)] = counting(&desk).await[..] else { panic!("one subagent") };
+    let runs = desk.store.runs(child, 1).await.expect("runs");
+    assert_eq!(runs[0].model.as_deref(), Some("test/tasks"));
+}

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::{Confinement, ContextParts, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
-use retake_wire::{Problem, Reply, SandboxFact, english, reply, request};
+use retake_wire::{Problem, Reply, Request, SandboxFact, english, reply, request};
 
 use super::{limit, page};
 use crate::InProcess;
@@ -13,6 +13,27 @@ use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, wor
 use crate::convert::{misused, parts_in, problem, run_notice, sandbox_cause, sandbox_fact};
 
 impl InProcess {
+    /// Requests about the agent at work.
+    pub(super) async fn of_agent(&self, request: Request) -> Result<Reply, Problem> {
+        match request {
+            Request::Decide(decide) => self.decide(decide).await,
+            Request::Respond(respond) => self.respond(respond).await,
+            Request::Todo(of) => self.todo(&of.conversation).await,
+            Request::Jobs(of) => self.jobs(of).await,
+            Request::JobOutput(output) => self.job_output(output).await,
+            Request::JobStop(of) => self.job_stop(of).await,
+            Request::Tools(of) => self.tools(&of.conversation).await,
+            Request::Permissions(of) => self.permissions(&of.conversation).await,
+            Request::SetPermissions(set) => self.set_permissions(set).await,
+            Request::Waiting(of) => self.waiting(&of.conversation).await,
+            Request::Unqueue(of) => self.unqueue(&of.conversation).await,
+            Request::Context(of) => self.context(of).await,
+            Request::Cost(of) => self.cost(&of.conversation).await,
+            // A test sends every request.
+            _ => unreachable!("BUG: a request has no handler"),
+        }
+    }
+
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
         let id = self.conversation(&decide.conversation).await?;
         self.engine.decide(id, &decide.id, decision_in(decide.decision)).map_err(problem)?;

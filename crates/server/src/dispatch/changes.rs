@@ -248,10 +248,11 @@ impl InProcess {
                 Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
             }
             RunStart::Answer => Start::Answer,
-            RunStart::Compact { instructions, from, to } => Start::Compact(Compaction {
+            RunStart::Compact { instructions, from, to, branch } => Start::Compact(Compaction {
                 instructions,
                 from: self.entry_if(of, from.as_deref()).await?,
                 to: self.entry_if(of, to.as_deref()).await?,
+                branch: self.entry_if(of, branch.as_deref()).await?,
             }),
             RunStart::Exec { .. } => {
                 return Err(misused("command_as_prompt", &[]));

@@ -29,7 +29,7 @@ fn effect(stage: &Stage, entry: EntryId, call: &str, class: EffectClass) -> Effe
 
 /// Records a call that the entry with this text requests.
 pub(super) async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
-    stage.store.begin_effect(effect(stage, stage.named(text), call, class), None).await
+    stage.store.begin_effect(effect(stage, stage.named(text), call, class), Vec::new()).await
 }
 
 fn names(effects: &[Effect]) -> String {
@@ -65,13 +65,13 @@ pub async fn call_is_recorded_once_and_ends_with_its_result(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let entry = asks(&mut stage, "a1").await;
     let first = effect(&stage, entry, "call-1", EXTERNAL);
-    stage.store.begin_effect(first.clone(), None).await.expect("begun");
+    stage.store.begin_effect(first.clone(), Vec::new()).await.expect("begun");
     let began = stage.store.began(vec!["call-2".to_owned(), "call-1".to_owned()]).await.expect("read");
     assert_eq!(began, [None, Some((first.began, EffectState::Begun))]);
     let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
     assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
     let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);
-    let nowhere = stage.store.begin_effect(nowhere, None).await;
+    let nowhere = stage.store.begin_effect(nowhere, Vec::new()).await;
     assert!(matches!(nowhere, Err(StoreError::UnknownEntry { .. })), "{nowhere:?}");
     assert_eq!(stage.store.effects(stage.id, 9).await.expect("effects"), std::slice::from_ref(&first));
     let result = Part::ToolResult { call: "c-a1".into(), content: "sent".into(), outcome: ToolOutcome::Ok };
@@ -177,13 +177,13 @@ pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<Store>) {
         let entry = asks(&mut stage, text).await;
         let tool = if text == "a2" { "mail_hunter2".to_owned() } else { "mail".to_owned() };
         let written = Effect { tool, print, ..effect(&stage, entry, &format!("erased-{text}"), EXTERNAL) };
-        stage.store.begin_effect(written, None).await.expect("begun");
+        stage.store.begin_effect(written, Vec::new()).await.expect("begun");
     }
     let call = Part::ToolCall { id: "c-4".into(), name: "mail_hunter2".into(), arguments: "{}".into() };
     let entry = stage.send(stage.saying(Role::Assistant, vec![call])).await.expect("said").entries[0];
     let tool = "mail_hunter2".to_owned();
     let written = Effect { tool, print, ..effect(&stage, entry, "erased-a4", EXTERNAL) };
-    stage.store.begin_effect(written, None).await.expect("begun");
+    stage.store.begin_effect(written, Vec::new()).await.expect("begun");
     let author = retake_core::ChangeOrigin { author: "mail_hunter2".into(), ..by() };
     let result = SayRequest { by: author, ..stage.saying(Role::Tool, vec![Part::text("sent")]) };
     let result = SayRequest { platform_id: Some("hunter2-1".into()), ..result };

@@ -51,10 +51,10 @@ pub async fn every_commit_has_a_revision_and_an_event_in_order(store: Arc<Store>
     let steps = |inputs: Vec<RunInput>| stage.store.step_runs(stage.id, inputs);
     let fence = steps(vec![ask(), RunInput::Claim(NOW)]).await.expect("begun").runs.fence;
     steps(vec![RunInput::Beat(fence, Time(NOW.0 + 1))]).await.expect("it lives");
-    stage.store.begin_effect(effect(&stage, "following-1"), Some((stage.id, fence))).await.expect("begun");
+    stage.store.begin_effect(effect(&stage, "following-1"), vec![(stage.id, fence)]).await.expect("begun");
     stage
         .store
-        .begin_effect(effect(&stage, "following-1"), Some((stage.id, fence)))
+        .begin_effect(effect(&stage, "following-1"), vec![(stage.id, fence)])
         .await
         .expect_err("begun already");
     steps(vec![RunInput::Beat(Fence(99), NOW)]).await.expect_err("nobody has it");
@@ -150,16 +150,16 @@ pub async fn call_of_a_run_that_is_over_is_refused(store: Arc<Store>) {
         stepped.expect("begun").runs.fence
     };
     let fence = begins().await;
-    stage.store.begin_effect(effect(&stage, "fenced-1"), Some((stage.id, fence))).await.expect("it runs");
+    stage.store.begin_effect(effect(&stage, "fenced-1"), vec![(stage.id, fence)]).await.expect("it runs");
     stage.rewind("T2").await;
     let next = begins().await;
     let before = revision(&stage).await;
     for stale in [fence, Fence(0), Fence(next.0 + 1)] {
-        let refused = stage.store.begin_effect(effect(&stage, "fenced-2"), Some((stage.id, stale))).await;
+        let refused = stage.store.begin_effect(effect(&stage, "fenced-2"), vec![(stage.id, stale)]).await;
         assert!(matches!(refused, Err(StoreError::Runs(RunRefusal::Fenced))), "{refused:?}");
     }
     assert_eq!(revision(&stage).await, before, "a refusal changes nothing");
     let calls = stage.store.effects(stage.id, 9).await.expect("effects");
     assert_eq!(calls.iter().map(|effect| effect.call.as_str()).collect::<Vec<_>>(), ["fenced-1"]);
-    stage.store.begin_effect(effect(&stage, "fenced-2"), Some((stage.id, next))).await.expect("it runs");
+    stage.store.begin_effect(effect(&stage, "fenced-2"), vec![(stage.id, next)]).await.expect("it runs");
 }

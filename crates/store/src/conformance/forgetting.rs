@@ -50,6 +50,7 @@ pub async fn erasing_a_call_erases_its_file_changes(store: Arc<Store>) {
     let operations = would.operations;
     let files = ErasureSum {
         messages,
+        entries: second.entries.clone(),
         operations,
         facts: Default::default(),
         calls: 1,

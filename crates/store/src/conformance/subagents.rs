@@ -55,6 +55,15 @@ pub async fn subagent_counts_while_its_call_does(store: Arc<Store>) {
     assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![], 0));
     assert_eq!(hits(&stage.store, rewound).await, 1);
     stage.act(Action::Undo(1)).await.expect("undone");
+    // In a fork it counts as the answer does there.
+    let fork = stage.fork(Some("a")).await;
+    assert_eq!(counting(&fork).await, [child.id]);
+    stage.rewind("two").await;
+    assert_eq!((counting(&fork).await, counting(&stage).await), (vec![child.id], vec![]));
+    assert_eq!(hits(&stage.store, Include::default()).await, 1);
+    fork.rewind("two").await;
+    assert_eq!((counting(&fork).await, hits(&stage.store, Include::default()).await), (vec![], 0));
+    stage.act(Action::Undo(1)).await.expect("undone");
     assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![child.id], 1));
     stage.mark(Reason::Hide, &["a"]).await.expect("hidden");
     assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![], 0));
@@ -122,5 +131,7 @@ pub async fn erasing_a_call_or_its_result_erases_the_subagent(store: Arc<Store>)
         let entries = vec![if erased == "r" { id } else { asked }];
         stage.act(Action::Erase { entries, matching: None, objects: Vec::new() }).await.expect("erased");
         assert_eq!(hits(&stage.store, rewound).await, 0, "{erased} was erased");
+        let summary = stage.store.summary(child.id).await.expect("a summary");
+        assert_eq!(summary.title, None, "the task in a few words");
     }
 }

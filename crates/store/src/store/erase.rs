@@ -118,7 +118,8 @@ impl Context {
         operations.extend(rows.kept.iter().map(|(log, op, _)| (*log, *op)));
         let operations = (operations.len() + rows.requests.len()) as u64;
         let facts = memory::erased(&*self.rows, &family, keys)?;
-        Ok(ErasureSum { messages, operations, facts, ..files.summary(&family) })
+        let entries = rows.entries.iter().map(|key| Ok(self.rows.meta(*key)?.id)).collect::<Result<_>>()?;
+        Ok(ErasureSum { messages, entries, operations, facts, ..files.summary(&family) })
     }
 
     /// Whether an entry's content is erased already. For a damaged entry this is not known.
@@ -142,8 +143,8 @@ impl Context {
                 self.requests_with(member, text, &mut requests)?;
             }
         }
-        subagents::reach(&*self.rows, &family, &mut keys)?;
-        let rows = Erasure { names, requests, ..self.affected(&family, &keys, what.matching)? };
+        let whole = subagents::reach(&*self.rows, &family, &mut keys)?;
+        let rows = Erasure { names, requests, ..self.affected(&family, &keys, &whole, what.matching)? };
         let files = files::reach(&*self.rows, &family, &keys, what)?;
         Ok(ErasureScope { family, rows, files })
     }
@@ -250,7 +251,13 @@ impl Context {
     }
 
     /// All rows that contain a part of the erased content.
-    fn affected(&self, family: &[Loaded], keys: &BTreeSet<Key>, matching: Option<&str>) -> Result<Erasure> {
+    fn affected(
+        &self,
+        family: &[Loaded],
+        keys: &BTreeSet<Key>,
+        whole: &BTreeSet<LogNo>,
+        matching: Option<&str>,
+    ) -> Result<Erasure> {
         let mut erasure = Erasure { entries: keys.iter().copied().collect(), ..Erasure::default() };
         let is_in = |text: &Option<String>| match (text, matching) {
             (Some(text), Some(matching)) => holds(text, matching),
@@ -266,7 +273,10 @@ impl Context {
                         erased.iter().any(|pos| fold.covers.contains(*pos)) || is_in(&op.summary)
                     }
                     Change::Label { target, before, after } => {
-                        let named = matches!(target, LabelTarget::Entry(pos) if erased.contains(pos));
+                        let named = match target {
+                            LabelTarget::Entry(pos) => erased.contains(pos),
+                            LabelTarget::Title => whole.contains(&member.row.log),
+                        };
                         states |= named || is_in(before) || is_in(after);
                         named || is_in(before) || is_in(after)
                     }

@@ -73,9 +73,16 @@ impl<'a> Family<'a> {
             return Ok(());
         };
         let Some(CallerRow { answer, .. }) = searched.loaded.row.caller.clone() else { return Ok(()) };
-        let calling = self.meet(answer.log)?;
-        let pos = calling.loaded.pos(answer);
-        let visibility = pos.map_or(Visibility::Rewound, |pos| calling.visibility(pos));
+        // It counts where its answer does: in the conversation of the call, or in a fork of it.
+        let is_normal = |visibility| visibility == Visibility::OnPath(Mark::Normal);
+        let visibility = match self.first(answer, is_normal)? {
+            Some((.., visibility)) => visibility,
+            None => {
+                let calling = self.meet(answer.log)?;
+                let pos = calling.loaded.pos(answer);
+                pos.map_or(Visibility::Rewound, |pos| calling.visibility(pos))
+            }
+        };
         if let Some(searched) = self.met.get_mut(&log) {
             searched.caller = Some(visibility);
         }
@@ -102,7 +109,9 @@ impl<'a> Family<'a> {
         let root = own.loaded.row.root;
         let mut logs = vec![key.log];
         if !self.forks.contains_key(&root) {
-            let tree = self.rows.tree_of(root)?.into_iter().map(|row| row.log).collect();
+            // Only a fork knows entries of another log.
+            let forks = self.rows.tree_of(root)?.into_iter().filter(|row| row.parent.is_some());
+            let tree = forks.map(|row| row.log).collect();
             self.forks.insert(root, tree);
         }
         logs.extend(self.forks[&root].iter().copied().filter(|log| *log > key.log));

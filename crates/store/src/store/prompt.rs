@@ -11,6 +11,7 @@ use super::Store;
 use super::decide::locate;
 use super::load::Loaded;
 use super::memory;
+use super::read::line;
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
@@ -85,6 +86,25 @@ impl Store {
                 Ok(FoldableRange { from: Some(id(first)?), to: Some(id(last)?), keep_bytes: 0 })
             };
             loaded.conversation.folds_lifted_by_marks().into_iter().map(range).collect()
+        })
+        .await
+    }
+
+    /// The prompt of another branch, and its first message that this one lacks; `None` if it has no visible one.
+    pub async fn branch_prompt(
+        &self,
+        conversation: ConversationId,
+        leaf: EntryId,
+    ) -> Result<Option<(Vec<Message>, String)>> {
+        self.with(conversation, move |rows, loaded| {
+            let tip = locate(rows, loaded, leaf)?;
+            let branch = loaded.conversation.on_branch(&loaded.records(rows), tip)?;
+            let (here, there) = (loaded.conversation.path(), branch.path());
+            let own = branch.visible(&there.behind(here.common_prefix(&there)));
+            let Some(first) = own.first() else { return Ok(None) };
+            let first = line(rows, loaded, first)?.preview;
+            let there = Loaded { conversation: branch, ..loaded.clone() };
+            Ok(Some((prompt(rows, &there)?, first)))
         })
         .await
     }

@@ -105,13 +105,11 @@ impl Store {
     pub async fn subagents(&self, conversation: ConversationId) -> Result<Vec<(Caller, Summary)>> {
         self.with(conversation, |rows, calling| {
             let mut found = Vec::new();
-            for row in rows.subagents(calling.row.log, 1, calling.conversation.tree.last())? {
-                let answer = row.caller.as_ref().and_then(|caller| calling.pos(caller.answer));
-                let counts = answer.is_some_and(|pos| {
-                    calling.conversation.is_on_path(pos) && calling.conversation.mark(pos).is_visible()
-                });
-                if counts && let Some(caller) = read::caller(rows, &row)? {
-                    found.push((caller, read::summary(rows, &load(rows, row)?)?));
+            for span in calling.conversation.scheduling().spans() {
+                for row in rows.subagents(calling.key(span.first())?.log, span.from, span.to)? {
+                    if let Some(caller) = read::caller(rows, &row)? {
+                        found.push((caller, read::summary(rows, &load(rows, row)?)?));
+                    }
                 }
             }
             Ok(found)

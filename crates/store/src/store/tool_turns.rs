@@ -5,11 +5,12 @@ mod runs;
 
 use retake_core::{
     ChangeKind, ConversationId, Digest, Effect, EffectState, Fact, Fence, Permission, Receipt, Run,
-    RunEffect, RunInput, Runs, Time,
+    RunEffect, RunInput, Runs, Time, Unanswered,
 };
 
 use super::Store;
 use super::facts::{self, unfolded_facts};
+use super::load::load;
 use crate::error::Result;
 use crate::reading::{ActionContext, ActionContextRequest};
 pub(super) use effects::along;
@@ -46,9 +47,9 @@ impl Store {
         self.with(conversation, move |rows, loaded| unfolded_facts(rows, loaded, &prefix)).await
     }
 
-    /// Records a call before it runs: it is durable when this returns. A second one with the same name is refused. With a
-    /// conversation and a fence, only the run that holds it there may.
-    pub async fn begin_effect(&self, effect: Effect, of: Option<(ConversationId, Fence)>) -> Result<()> {
+    /// Records a call before it runs: it is durable when this returns. A second one with the same name is refused. Only
+    /// runs that hold these fences in their conversations may.
+    pub async fn begin_effect(&self, effect: Effect, of: Vec<(ConversationId, Fence)>) -> Result<()> {
         self.write(move |context| context.begin_effect(&effect, of)).await
     }
 
@@ -76,13 +77,24 @@ impl Store {
         self.with(conversation, move |rows, loaded| {
             let gone = asked.action.map(|action| effects::taken_back(rows, loaded, action)).transpose()?;
             let gone = gone.unwrap_or_default();
+            let mut said = facts::along(rows, loaded, &gone, &asked.said)?;
+            let mut unanswered = super::calls_without_result::along(rows, loaded, &gone)?;
+            for span in gone.spans() {
+                for row in rows.subagents(loaded.key(span.first())?.log, span.from, span.to)? {
+                    let subagent = load(rows, row)?;
+                    let all = subagent.conversation.scheduling();
+                    said.extend(facts::along(rows, &subagent, &all, &asked.said)?);
+                    let open = super::calls_without_result::along(rows, &subagent, &all)?.into_iter();
+                    unanswered.extend(open.map(|call| Unanswered { newest: false, ..call }));
+                }
+            }
             Ok(ActionContext {
                 effects: along(rows, loaded, &gone, usize::MAX)?,
                 changes: super::files::has_changes(rows, loaded)?,
                 runs: rows.runs_of(loaded.row.log, LIVE_RUNS)?,
                 facts: facts::facts_if_any(rows, loaded, &asked.facts)?,
-                said: facts::along(rows, loaded, &gone, &asked.said)?,
-                unanswered: super::calls_without_result::along(rows, loaded, &gone)?,
+                said,
+                unanswered,
             })
         })
         .await

@@ -62,7 +62,7 @@ impl Stage {
         let mut written = JoinSet::new();
         for turn in (1..=turns).filter(|turn| turn.is_multiple_of(EFFECT_EVERY)) {
             let store = Arc::clone(&stage.store);
-            written.spawn(async move { store.begin_effect(effect(turn), None).await });
+            written.spawn(async move { store.begin_effect(effect(turn), Vec::new()).await });
         }
         while let Some(written) = written.join_next().await {
             written.expect("no panic").expect("written down");

@@ -55,7 +55,7 @@ impl Stage {
         for entry in (1..=entries).filter(|entry| entry.is_multiple_of(EFFECT_EVERY)) {
             let store = Arc::clone(&stage.store);
             let number = 1 + entry / EFFECT_EVERY % 2;
-            written.spawn(async move { store.begin_effect(effect(entry, number), None).await });
+            written.spawn(async move { store.begin_effect(effect(entry, number), Vec::new()).await });
         }
         while let Some(written) = written.join_next().await {
             written.expect("no panic").expect("written down");
@@ -99,7 +99,7 @@ impl Stage {
                     assert_eq!(again.expect("looked up"), None, "what was done often is on the path");
                 }
             }
-            "effect" => store.begin_effect(effect(self.entries, 0), None).await.expect("written down"),
+            "effect" => store.begin_effect(effect(self.entries, 0), Vec::new()).await.expect("written down"),
             "effects" => {
                 let known = store.effects(id, 5).await.expect("the ledger");
                 assert_eq!((known.len(), &known[0].call), (5, &effect(self.entries, 0).call));

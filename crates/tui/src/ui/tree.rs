@@ -297,6 +297,18 @@ impl Tree {
         }
     }
 
+    /// Lets the model summarise the selected branch in a message here.
+    fn carry_summary(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = self.rows.selected() else { return };
+        match carry::summarises(cx.id(), node) {
+            Ok(run) => {
+                cx.want(PaneInstruction::Run(Box::new(run)));
+                cx.want(PaneInstruction::Close);
+            }
+            Err(why) => cx.want(PaneInstruction::Say(why.to_owned())),
+        }
+    }
+
     fn rename(&mut self, cx: &mut Cx<'_>) {
         if let Some(branch) = self.leaf("named", cx) {
             let text = branch.label.clone().unwrap_or_default();
@@ -350,6 +362,7 @@ impl Pane for Tree {
             Command::Branch => self.fork(cx),
             Command::Name => self.rename(cx),
             Command::Carry => self.carry(cx),
+            Command::CarrySummary => self.carry_summary(cx),
             Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             Command::Compare => {
                 self.compares = !self.compares;

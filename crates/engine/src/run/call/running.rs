@@ -36,7 +36,8 @@ impl ToolHost {
         let Some(tool) = ready.tool.clone() else { return Ok(None) };
         let changes = ready.intent.class != EffectClass::None;
         if changes {
-            let of = Some((self.conversation, self.fence));
+            let caller = self.caller.as_ref().map(|caller| (caller.conversation, caller.fence));
+            let of = std::iter::once((self.conversation, self.fence)).chain(caller).collect();
             self.engine.store().begin_effect(self.effect(&ready), of).await?;
         }
         let begun = if changes { LedgerState::InLedger } else { LedgerState::Never };

@@ -6,7 +6,8 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::name::title_of_import;
 use retake_core::{
-    Caller, ChangeOrigin, ConversationId, EntryId, NewSubagent, Part, ToolOutcome, joined_text, shorten,
+    Caller, ChangeOrigin, ConversationId, EffectClass, EntryId, NewSubagent, Part, ToolOutcome, joined_text,
+    shorten,
 };
 use retake_tools::{Host as _, Output, SUBAGENT, SubagentTask};
 
@@ -14,7 +15,7 @@ use super::ToolHost;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
-use crate::prompt_files::PromptFile;
+use crate::prompt_files::{PromptFile, PromptOrigin};
 use crate::run::subagent::{CallerRun, Subagents};
 use crate::run::{Ended, Outcome, PreparedRun, RunEvent};
 
@@ -24,7 +25,7 @@ const TITLE: usize = 60;
 /// What a subagent did so far.
 #[derive(Default)]
 struct Progress {
-    /// Its calls.
+    /// Its calls that may have left something running.
     calls: Vec<String>,
     ended: Option<Ended>,
 }
@@ -79,11 +80,12 @@ impl ToolHost {
             permit: setup.permit.clone(),
             mode: setup.mode,
             agent,
+            fence: self.fence,
             title,
         });
         let events = self.engine.begin_subagent(id, task.task, by, of, &setup.model).await?;
         let progress = self.follow_subagent(id, events).await;
-        self.engine.end_jobs_of(&progress.calls).await;
+        self.engine.end_jobs_of(progress.calls).await;
         let Some(ended) = progress.ended else { return Ok(Output::failed("the subagent gave no result")) };
         self.engine.reported(id, ended).await
     }
@@ -109,8 +111,10 @@ impl ToolHost {
             match event {
                 Some(RunEvent::Calling(call)) => {
                     self.events.send(RunEvent::Printed(self.key.clone(), format!("{}\n", call.line)));
-                    progress.calls.push(call.call);
+                    let may_last = call.class != EffectClass::None;
+                    progress.calls.extend(may_last.then_some(call.call));
                 }
+                Some(notice @ RunEvent::Notice(_)) => self.events.send(notice),
                 Some(RunEvent::Ended(ended)) => progress.ended = Some(ended),
                 Some(_) => {}
                 None => return progress,
@@ -130,7 +134,9 @@ impl Engine {
         model: &str,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let claim = self.claim(id)?;
-        let own = of.agent.as_ref().and_then(|agent| agent.model.clone()).filter(|own| own != "inherit");
+        // A folder does not choose who gets what is said.
+        let agent = of.agent.as_ref().filter(|agent| agent.origin == PromptOrigin::Settings);
+        let own = agent.and_then(|agent| agent.model.clone()).filter(|own| own != "inherit");
         let (choice, model) = match own {
             None => (self.choice(Some(model)).await?, model.to_owned()),
             // Files of other agents have short names that mean nothing elsewhere.
@@ -139,7 +145,10 @@ impl Engine {
                 None => (self.choice(Some(model)).await?, model.to_owned()),
             },
         };
-        let notices = self.open_turn(id, task.clone()).await?;
+        let notices = match self.folder_of(id).await? {
+            Some(folder) => self.open_folder(id, folder).await?,
+            None => Vec::new(),
+        };
         // The model's text mentions no files: it has tools for them.
         let receipt = self.store().say(id, self.prompt(vec![Part::text(task)], by)).await?;
         let ground = self.on_prompt(id, receipt, None).await?;
@@ -163,6 +172,16 @@ impl Engine {
             _ if text.trim().is_empty() => Output::failed(format!("[{why}]")),
             _ => Output { outcome: ToolOutcome::Failed, ..Output::ok(format!("{text}\n[{why}]")) },
         })
+    }
+
+    /// Refuses to erase single messages in a fork of a subagent's conversation: their files are of the one that started it.
+    pub(crate) async fn has_own_files(&self, conversation: ConversationId) -> Result<()> {
+        let mut of = self.store().summary(conversation).await?.parent;
+        while let Some((parent, _)) = of {
+            self.for_people(parent).await?;
+            of = self.store().summary(parent).await?.parent;
+        }
+        Ok(())
     }
 
     /// Refuses a change that a person makes in a subagent's conversation: it is changed through the one that started it.

@@ -62,6 +62,7 @@ impl FileErasure {
         let steps: BTreeSet<_> = self.moved.iter().map(|(log, op, _)| (*log, *op)).collect();
         ErasureSum {
             messages: Vec::new(),
+            entries: Vec::new(),
             operations: 0,
             facts: FactsChanged::default(),
             calls: calls.len() as u64,

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{EntryId, Part};
+use retake_core::{EntryId, LogNo, Part};
 
 use super::super::load::Loaded;
 use crate::error::Result;
 use crate::rows::{ConversationRow, Key, Rows};
 
 /// Adds the messages of all subagents that calls of these entries have started, and of those whose result is one of them.
-pub(super) fn reach(rows: &dyn Rows, family: &[Loaded], keys: &mut BTreeSet<Key>) -> Result<()> {
+/// Returns the logs of these subagents.
+pub(super) fn reach(rows: &dyn Rows, family: &[Loaded], keys: &mut BTreeSet<Key>) -> Result<BTreeSet<LogNo>> {
     let mut found = Vec::new();
     for key in keys.iter() {
         let started = rows.subagents(key.log, key.seq, key.seq)?;
@@ -18,10 +19,10 @@ pub(super) fn reach(rows: &dyn Rows, family: &[Loaded], keys: &mut BTreeSet<Key>
         }
         found.extend(started);
     }
-    for row in found {
+    for row in &found {
         keys.extend((1..=row.now.head.seq.0).map(|seq| Key { log: row.log, seq }));
     }
-    Ok(())
+    Ok(found.into_iter().map(|row| row.log).collect())
 }
 
 /// The subagent whose result an entry is.

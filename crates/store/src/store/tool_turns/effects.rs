@@ -10,12 +10,8 @@ use crate::store::decide::{decide, locate, undecided};
 use crate::store::load::Loaded;
 
 impl Context {
-    pub(super) fn begin_effect(
-        &mut self,
-        effect: &Effect,
-        of: Option<(ConversationId, Fence)>,
-    ) -> Result<()> {
-        if let Some((working, fence)) = of {
+    pub(super) fn begin_effect(&mut self, effect: &Effect, of: Vec<(ConversationId, Fence)>) -> Result<()> {
+        for (working, fence) in of {
             let working = self.load(working)?;
             self.admit(&working, Some(fence))?;
         }

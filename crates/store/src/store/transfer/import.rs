@@ -154,8 +154,16 @@ impl Context {
                 parent = Some(ParentRow { log: earlier(*number)?.log, head: *head, tip: *tip });
             }
             FullParent::Caller(number, seq, call) => {
-                let answer = Key { log: earlier(*number)?.log, seq: *seq };
-                self.rows.meta(answer).map_err(|_| bad("nothing asks for it"))?;
+                let calling = earlier(*number)?;
+                if calling.caller.is_some() {
+                    return Err(bad("a subagent cannot have subagents"));
+                }
+                let answer = Key { log: calling.log, seq: *seq };
+                let asked = self.rows.meta(answer).map_err(|_| bad("nothing asks for it"))?;
+                let number = call.strip_prefix(&format!("{}-", asked.id)).and_then(|no| no.parse().ok());
+                if number.is_none_or(|number: u32| number == 0 || number > asked.calls) {
+                    return Err(bad("nothing asks for it"));
+                }
                 caller = Some(CallerRow { answer, call: call.clone() });
             }
         }

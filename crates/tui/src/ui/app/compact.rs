@@ -23,7 +23,7 @@ impl App {
         let run = Run {
             conversation,
             folder: None,
-            start: RunStart::Compact { instructions, from, to },
+            start: RunStart::Compact { instructions, from, to, branch: None },
             files: Default::default(),
             model: self.tab().model.name.clone(),
             head: None,
@@ -43,10 +43,11 @@ impl App {
         let (note, tone) = match ended.outcome {
             Outcome::Succeeded => {
                 self.read_context(id);
-                let note = format!(
-                    "summarised: the model gets the summary, you still see the messages; {undo} takes it back"
-                );
-                (note, Tone::Done)
+                let what = match &ended.entry {
+                    Some(_) => "the summary of the branch is the last message here",
+                    None => "the model gets the summary, you still see the messages",
+                };
+                (format!("summarised: {what}; {undo} takes it back"), Tone::Done)
             }
             _ => ("nothing was summarised".to_owned(), Tone::Quiet),
         };

@@ -1,6 +1,7 @@
 //! The UI as a whole: every key where it is valid, and the content of the screen.
 
 mod asked;
+mod carried;
 mod context;
 mod drafts;
 mod editing;

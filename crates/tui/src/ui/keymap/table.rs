@@ -269,6 +269,7 @@ commands! {
         Branch "branch" ["ctrl+b"] "Fork a new conversation here";
         Name "name" ["ctrl+e"] "Name it";
         Carry "carry" ["ctrl+y"] "Quote its last answer in the composer, to go on with it here";
+        CarrySummary "carry-summary" ["ctrl+g"] "Let the model summarise it, and say the summary here";
     }
     Ops {
         StepBack "step-back" ["alt+u", "left"] "Undo one step";

@@ -3,7 +3,7 @@
 
 use retake_wire::reply::Entry;
 use retake_wire::request::Log;
-use retake_wire::{Part, Reply, Role};
+use retake_wire::{Part, Reply, Role, Run, RunStart};
 
 use super::{Node, NodeKind};
 use crate::ui::preview::last_of;
@@ -22,6 +22,27 @@ pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str
             Err("only messages of a branch can be carried over")
         }
     }
+}
+
+/// The run in which the model summarises a row's branch. The error sentence says why there is none.
+pub(super) fn summarises(conversation: String, node: &Node) -> Result<Run, &'static str> {
+    let branch = match &node.is {
+        NodeKind::Tip(branch) if branch.current => {
+            return Err("you are here: there is nothing to carry over");
+        }
+        NodeKind::Tip(branch) => Some(branch.leaf.clone()),
+        _ => return Err("only a branch can be summarised here"),
+    };
+    Ok(Run {
+        conversation,
+        folder: None,
+        start: RunStart::Compact { instructions: None, from: None, to: None, branch },
+        files: Default::default(),
+        model: None,
+        head: None,
+        permit: Default::default(),
+        request_id: None,
+    })
 }
 
 /// The last answer among these messages; without one, the last text.

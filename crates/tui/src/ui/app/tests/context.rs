@@ -95,7 +95,7 @@ fn messages_up_to_a_selected_one_or_from_it_on_are_summarised() {
         });
         let entry = Some(last(&app));
         let (from, to) = if is_from { (entry, None) } else { (None, entry) };
-        assert_eq!(start, Some(RunStart::Compact { instructions: None, from, to }), "{key}");
+        assert_eq!(start, Some(RunStart::Compact { instructions: None, from, to, branch: None }), "{key}");
     }
 }
 
