@@ -86,6 +86,8 @@ pub struct PromptFile {
     pub tools: Vec<String>,
     /// The model that it names.
     pub model: Option<String>,
+    /// How often an agent may ask the model for one task (`max-turns` or `maxTurns`).
+    pub turns: Option<u32>,
     /// The arguments of a command, as a hint for people.
     pub argument_hint: Option<String>,
     /// The text after the front matter.
@@ -335,6 +337,11 @@ impl Search<'_> {
             path: root.join(path),
             tools: [fields.list("tools"), fields.list("allowed-tools")].concat(),
             model: fields.text("model").map(|model| one_line(&model)).filter(|model| !model.is_empty()),
+            turns: fields
+                .text("max-turns")
+                .or_else(|| fields.text("maxTurns"))
+                .and_then(|turns| turns.trim().parse().ok())
+                .filter(|turns| *turns > 0),
             argument_hint: fields
                 .text("argument-hint")
                 .map(|hint| one_line(&hint))

@@ -141,7 +141,7 @@ impl Engine {
             mode,
             spool: config.spool.join(home.to_string()),
             spools: self.spools(home, &config.spool).await?,
-            limit: config.limit,
+            limit: caller.map_or(config.limit, |caller| caller.limit(config.limit)),
             subagents,
         })
     }

@@ -25,7 +25,8 @@ const SAME_TOOLS: [(&str, &str); 4] =
 /// Whether an agent has this tool: all of them if its file names none.
 fn has(agent: &PromptFile, tool: &str) -> bool {
     let is_it = |name: &String| {
-        let name = name.to_ascii_lowercase();
+        // `Bash(git add:*)` names a tool, too: what it may run is for the permissions.
+        let name = name.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
         let same = SAME_TOOLS.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
         same.unwrap_or(&name) == tool
     };
@@ -102,6 +103,11 @@ impl CallerRun {
             tools.add(Arc::clone(tool));
         }
         tools
+    }
+
+    /// The most model calls of the subagent.
+    pub(super) fn limit(&self, most: u32) -> u32 {
+        self.agent.as_ref().and_then(|agent| agent.turns).map_or(most, |own| own.min(most))
     }
 
     /// The system prompt of the subagent.

@@ -380,3 +380,33 @@ async fn summary_of_another_branch_becomes_a_message_here() {
     let refused = desk.engine.run(desk.id, desk.request(own)).await.err().map(|error| error.code);
     assert_eq!(refused, Some("nothing_to_compact"));
 }
+
+#[tokio::test]
+async fn rewind_before_inside_and_after_a_fold_gives_the_prompt_and_the_files_of_then() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let mut prompts = Vec::new();
+    for (turn, number) in [("one", 1), ("two", 2), ("three", 3)] {
+        prompts.push(desk.next_prompt().await);
+        let write = json!({"command": format!("echo {number} > a; seq 1 400")});
+        desk.turn(&long(turn), vec![calls(&[("shell", write)]), words(&long("done"))]).await;
+        if number == 2 {
+            let whole = Compaction::default();
+            assert_eq!(desk.compacts(whole, words("Two were counted.")).await.outcome, Outcome::Succeeded);
+        }
+    }
+    let last = desk.next_prompt().await;
+    let has_summary = |prompt: &[String]| prompt.iter().any(|line| line.contains("Two were counted."));
+    assert!(has_summary(&prompts[2]) && has_summary(&last), "{last:?}");
+    for (turn, file) in [("t3", Some("2\n")), ("t2", Some("1\n")), ("t1", None)] {
+        let at = turn[1..].parse::<usize>().expect("a number") - 1;
+        desk.rewind(turn).await;
+        assert_eq!(desk.read("a").as_deref(), file, "{turn}");
+        assert_eq!(desk.next_prompt().await, prompts[at], "{turn}");
+        desk.apply(Action::Undo(1)).await;
+        assert_eq!(
+            (desk.read("a").as_deref(), desk.next_prompt().await),
+            (Some("3\n"), last.clone()),
+            "{turn}"
+        );
+    }
+}

@@ -173,14 +173,20 @@ async fn conversation_of_a_subagent_is_changed_by_nobody_else() {
 async fn agent_of_a_file_has_its_instructions_and_only_the_tools_that_it_names() {
     let (desk, tasks) = desk(Mode::AllowAll).await;
     fs::create_dir_all(desk.path(".retake/agents")).expect("made");
-    let file = "---\nname: scout\ndescription: Looks around\ntools: Read, Bash\n---\nAlways be brief.\n";
+    let file = "---\nname: scout\ndescription: Looks around\ntools: Read, Bash(ls:*)\nmax-turns: 2\n---\nAlways be brief.\n";
     desk.write(".retake/agents/scout.md", file);
     let scout = json!({"title": "look", "task": "look", "agent": "scout"});
+    let tired = json!({"title": "look", "task": "look on", "agent": "scout"});
     let nobody = json!({"title": "look", "task": "look", "agent": "nobody"});
-    tasks.then("go", vec![calls(&[("subagent", scout), ("subagent", nobody)]), words("done")]);
+    tasks.then(
+        "go",
+        vec![calls(&[("subagent", scout), ("subagent", tired), ("subagent", nobody)]), words("done")],
+    );
     tasks.then("look", vec![words("seen")]);
+    tasks.then("look on", vec![shell("ls -a"), shell("ls -l"), words("never said")]);
     let (ended, told) = turn(&desk, "go").await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert!(told.iter().any(|line| line.contains("the model was asked 2 times in one run")), "{told:?}");
     assert!(
         told.iter().any(|line| line.contains("there is no agent “nobody”; known agents: scout")),
         "{told:?}"
@@ -192,7 +198,7 @@ async fn agent_of_a_file_has_its_instructions_and_only_the_tools_that_it_names()
     let of = tasks.of("go").asked().tools;
     let about = of.iter().find(|tool| tool.name == "subagent").expect("offered");
     assert!(about.about.ends_with("Agents for `agent`:\n- scout: Looks around"), "{}", about.about);
-    assert_eq!(counting(&desk).await[0].0, "scout: look");
+    assert!(counting(&desk).await.iter().all(|(title, _)| title == "scout: look"));
 }
 
 #[tokio::test]
