@@ -19,6 +19,7 @@ mod guarded;
 mod input_frames;
 mod kept;
 mod language;
+mod listed;
 pub mod mcp;
 mod memory;
 mod own;
@@ -31,6 +32,7 @@ mod sandbox;
 mod secret;
 mod set;
 mod shell;
+mod skill;
 mod spooled_output;
 mod subagent;
 mod supervisor;
@@ -58,6 +60,7 @@ pub use shell::{
     Confined, Network, ProgramFailure, ProgramRun, SHELL, ShellConfig, class_of, code_of, is_log_of,
     run_program, shell_tools,
 };
+pub use skill::{SkillText, skill_tool};
 pub use subagent::{SUBAGENT, subagent_tool};
 pub use supervisor::{Supervisor, supervise};
 pub use todo::todo_tool;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::arguments;
 use crate::call::{Call, Output, SubagentTask};
+use crate::listed::listed;
 use crate::own::read_only_intent;
 use crate::set::{Schema, Tool, schema_of};
 
@@ -22,25 +23,10 @@ const ABOUT: &str = "Gives a task to a subagent, and waits for its result. A sub
      needs a short answer, and for independent parts of a task: calls in one answer run at the same time. Do not give two of them \
      the same file to change.";
 
-/// The most bytes of the list of agents.
-const MOST_LISTED: usize = 8_000;
-
 /// The tool that starts one, with the agents that it may be, each with what it is for.
 pub fn subagent_tool(agents: &[(String, String)]) -> Arc<dyn Tool> {
-    let mut list = String::new();
-    for (name, description) in agents {
-        let line = format!("\n- {name}: {description}");
-        // Every request has the list, and a folder may bring many.
-        if list.len() + line.len() > MOST_LISTED {
-            list.push_str("\n- …");
-            break;
-        }
-        list.push_str(&line);
-    }
-    let about = match list.is_empty() {
-        true => ABOUT.to_owned(),
-        false => format!("{ABOUT} Agents for `agent`:{list}"),
-    };
+    let names: Vec<_> = agents.iter().map(|(name, what)| (&**name, &**what)).collect();
+    let about = listed(ABOUT, "Agents for `agent`:", &names);
     Arc::new(Subagent { about })
 }
 

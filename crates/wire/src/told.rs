@@ -44,6 +44,7 @@ fn own(tool: &str, given: &Value) -> Option<String> {
         "job_output" => format!("read the output of job {}", word("id")),
         "job_stop" => format!("end job {}", word("id")),
         "job_list" => "list the jobs".to_owned(),
+        "skill" => format!("read the skill {}", word("name")),
         "subagent" => {
             let agent = if word("agent").is_empty() { "a subagent" } else { word("agent") };
             format!("task for {agent}: {}", word("title"))
@@ -126,6 +127,7 @@ mod tests {
             ("job_input", r#"{"id":"a1","text":"y\n"}"#, "write to job a1: y"),
             ("job_input", r#"{"id":"a1","close":true}"#, "close the input of job a1"),
             ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
+            ("skill", r#"{"name":"pdf"}"#, "read the skill pdf"),
             ("subagent", r#"{"title":"count","task":"count all"}"#, "task for a subagent: count"),
             ("subagent", r#"{"title":"count","task":"count all","agent":"scout"}"#, "task for scout: count"),
             ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{ConversationId, EffectClass, Mode, Permission, Rule, Ruling};
-use retake_tools::{Guarded, Tool, Toolbox, subagent_tool};
+use retake_tools::{Guarded, SkillText, Tool, Toolbox, skill_tool, subagent_tool};
 
 use super::subagent::{CallerRun, Subagents};
 use super::{Events, Permit};
@@ -119,6 +119,12 @@ impl Engine {
             }
             None => (all, permit, mode, system),
         };
+        if let Some(folder) = &folder {
+            let skills = self.skills(folder).await?;
+            if !skills.is_empty() && caller.is_none_or(|caller| caller.may("skill")) {
+                tools.add(skill_tool(skills));
+            }
+        }
         let mut subagents = None;
         if caller.is_none() && folder.is_some() && config.subagents > 0 {
             let agents = self.agents(&folder.clone().unwrap_or_default()).await?;
@@ -144,6 +150,18 @@ impl Engine {
             limit: caller.map_or(config.limit, |caller| caller.limit(config.limit)),
             subagents,
         })
+    }
+
+    /// The skills of a folder and of the settings.
+    async fn skills(&self, folder: &Path) -> Result<Vec<SkillText>> {
+        let places = self.places(folder);
+        let found = blocking(move || prompt_files::find(PromptKind::Skill, &places).files).await?;
+        let text = |skill: PromptFile| SkillText {
+            text: format!("{}\n\nIts further files are beside {}.", skill.body.trim(), skill.path.display()),
+            name: skill.name,
+            description: skill.description,
+        };
+        Ok(found.into_iter().map(text).collect())
     }
 
     /// The agents that files of a folder and of the settings describe.

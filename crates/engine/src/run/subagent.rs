@@ -97,12 +97,15 @@ impl CallerRun {
     /// The tools of the subagent, of these.
     pub(super) fn tools(&self, all: &Toolbox) -> Toolbox {
         let mut tools = Toolbox::default();
-        let is_allowed =
-            |name: &str| !WITHOUT.contains(&name) && self.agent.as_ref().is_none_or(|agent| has(agent, name));
-        for tool in all.all().filter(|tool| is_allowed(tool.name())) {
+        for tool in all.all().filter(|tool| self.may(tool.name())) {
             tools.add(Arc::clone(tool));
         }
         tools
+    }
+
+    /// Whether the subagent has this tool.
+    pub(super) fn may(&self, tool: &str) -> bool {
+        !WITHOUT.contains(&tool) && self.agent.as_ref().is_none_or(|agent| has(agent, tool))
     }
 
     /// The most model calls of the subagent.

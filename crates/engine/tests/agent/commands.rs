@@ -101,3 +101,32 @@ async fn mention_in_the_arguments_of_a_command_is_attached() {
     desk.command("read", "@notes.txt").await;
     assert!(desk.told().contains("[notes.txt] remember the milk"), "{}", desk.told());
 }
+
+#[tokio::test]
+async fn model_reads_a_skill_when_it_needs_it() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.turn("hello", vec![words("hi")]).await;
+    assert!(!desk.script.asked().tools.iter().any(|tool| tool.name == "skill"), "there is none yet");
+    std::fs::create_dir_all(desk.path(".claude/skills/release")).expect("made");
+    desk.write(
+        ".claude/skills/release/SKILL.md",
+        "---\nname: release\ndescription: How to release\n---\n1. Test.\n",
+    );
+    let read = calls(&[("skill", json!({"name": "release"})), ("skill", json!({"name": "other"}))]);
+    let (ended, told) = desk.turn("release it", vec![read, words("done")]).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert_eq!(told[0], "read the skill release (none)");
+    assert!(
+        told.iter().any(|line| line.contains("there is no skill “other”; known skills: release")),
+        "{told:?}"
+    );
+    let asked = desk.script.asked();
+    let offered = asked.tools.iter().find(|tool| tool.name == "skill").expect("offered");
+    assert!(offered.about.ends_with("Skills:\n- release: How to release"), "{}", offered.about);
+    let result = asked.messages.iter().flat_map(|message| &message.parts).find_map(|part| match part {
+        Part::ToolResult { content, .. } => Some(content.clone()),
+        _ => None,
+    });
+    let path = desk.path(".claude/skills/release/SKILL.md");
+    assert_eq!(result, Some(format!("1. Test.\n\nIts further files are beside {}.", path.display())));
+}
