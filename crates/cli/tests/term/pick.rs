@@ -18,6 +18,7 @@ fn a_number_and_enter_pick_and_nothing_is_drawn_again() {
     assert!(!pty.cursor_hidden());
     pty.send("2?\r");
     pty.shows("preview of 1␛[2J\nand more");
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("number:"));
     pty.reads_keys();
     pty.send("2\r");
     let screen = pty.shows("PICKED Some(1)");

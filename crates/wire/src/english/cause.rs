@@ -159,6 +159,10 @@ mod tests {
                 "operation 4 is a “merge”, which this version does not know",
             ),
             (r#"{"code":"damaged","detail":"row 7 is damaged"}"#, "row 7 is damaged"),
+            (
+                r#"{"code":"subagent","conversation":"c","entry":"e","call":"1"}"#,
+                "it is the conversation of a subagent, which is changed through the one that started it",
+            ),
         ];
         rows::check(&rows, read_only_cause);
     }
@@ -185,6 +189,10 @@ mod tests {
             (
                 r#"{"code":"secrets","path":"/p/.env","tool":"read"}"#,
                 "/p/.env may hold secrets; the rule `read(/p/.env)` in permissions.allow allows it unasked",
+            ),
+            (
+                r#"{"code":"plan"}"#,
+                "a yes ends plan mode, and the model carries the plan out; words say what to change",
             ),
             (
                 r#"{"code":"ran_before"}"#,
