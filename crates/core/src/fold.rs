@@ -81,9 +81,9 @@ impl Folds {
 }
 
 impl Folds {
-    /// What is left of the folds that only marks put out of force: the first and the last of the covered entries that still count. All
-    /// covered entries are on the path, so no rewind put them out of force. The latest ones, and none where another one counts.
-    pub fn lifted_by_marks(&self, path: &Path, normal: &Normal) -> Vec<(Pos, Pos)> {
+    /// The folds that only marks put out of force: all covered entries are on the path, so no rewind did. The latest ones, and none where
+    /// another one counts. With the first and the last of the covered entries that still count; one that has none is left out.
+    pub fn lifted_by_marks(&self, path: &Path, normal: &Normal) -> Vec<(FoldId, Pos, Pos)> {
         let in_force = self.in_force(normal);
         let mut taken: Vec<(Pos, Pos)> =
             in_force.iter().filter_map(|fold| Some((fold.covers.first()?, fold.covers.last()?))).collect();
@@ -97,9 +97,9 @@ impl Folds {
             }
             taken.push((first, last));
             let rest = fold.covers.without(marked.spans().iter().copied());
-            left.extend(rest.first().zip(rest.last()));
+            left.extend(rest.first().zip(rest.last()).map(|(first, last)| (fold.id, first, last)));
         }
-        left.sort();
+        left.sort_by_key(|(_, first, _)| *first);
         left
     }
 }
@@ -216,7 +216,7 @@ mod tests {
         let left = |folds: &[Fold], on: &[(u64, u64)], marks: &Marks| -> Vec<(u64, u64)> {
             let on = path(on);
             let left = Folds::new(folds.to_vec()).lifted_by_marks(&on, &Normal::of(&on, marks));
-            left.into_iter().map(|(first, last)| (first.seq, last.seq)).collect()
+            left.into_iter().map(|(_, first, last)| (first.seq, last.seq)).collect()
         };
         let folds = [fold(1, &[(1, 4)]), fold(2, &[(6, 8)])];
         let all = [(1, 9)];

@@ -154,8 +154,8 @@ impl Conversation {
 }
 
 impl Conversation {
-    /// What is left of the folds that only marks put out of force: the first and the last entry of each.
-    pub fn folds_lifted_by_marks(&self) -> Vec<(Pos, Pos)> {
+    /// The folds that only marks put out of force, with the first and the last entry of what is left of each.
+    pub fn folds_lifted_by_marks(&self) -> Vec<(FoldId, Pos, Pos)> {
         if self.state.folds.all().is_empty() {
             return Vec::new();
         }

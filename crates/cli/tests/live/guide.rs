@@ -70,9 +70,11 @@ fn page_now(text: &str) -> String {
 
 /// Ids differ from run to run.
 fn without_ids(text: &str) -> String {
+    // A short form may end anywhere.
     let is_id = |word: &str| {
-        let hex = |part: &str| part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-        word.len() >= 13 && word.split('-').count() > 1 && word.split('-').all(hex)
+        let hex = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let begins = word.split_once('-').is_some_and(|(first, _)| first.len() == 8);
+        word.len() >= 13 && begins && word.split('-').all(hex)
     };
     let parts = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     let masked = parts.map(|part| {

@@ -151,6 +151,19 @@ async fn summary_that_a_hidden_message_put_out_of_force_is_made_again_without_th
 }
 
 #[tokio::test]
+async fn summary_is_not_made_again_for_what_is_shorter_than_it_was() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("one", vec![words(&long("1"))]).await;
+    let compaction = Compaction { to: Some(desk.entry_with(&long("1")).await), ..Compaction::default() };
+    assert_eq!(desk.compacts(compaction, words("It was one.")).await.outcome, Outcome::Succeeded);
+    let entries = vec![desk.entry_with(&long("1")).await];
+    desk.apply(Action::Mark { verb: Reason::Hide, entries, range: false, seen: None }).await;
+    let (_, told) = desk.turn("next", vec![words("yes")]).await;
+    assert!(!told.iter().any(|line| line.contains("FoldsAgain")), "{told:?}");
+    assert_eq!(desk.last_prompt(), ["user: one | next"]);
+}
+
+#[tokio::test]
 async fn summary_of_an_older_state_is_refused() {
     let desk = Desk::new(Mode::AllowAll).await;
     let old = desk.store.summary(desk.id).await.expect("it").head;

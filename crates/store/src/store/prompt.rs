@@ -78,14 +78,20 @@ impl Store {
         self.with(conversation, move |rows, loaded| sizes(rows, loaded, shortening.as_ref())).await
     }
 
-    /// The parts of the prompt whose summaries only hidden or shown messages put out of force.
+    /// The parts of the prompt whose summaries only hidden or shown messages put out of force, and which are longer than these summaries.
     pub async fn folds_lifted_by_marks(&self, conversation: ConversationId) -> Result<Vec<FoldableRange>> {
         self.with(conversation, |rows, loaded| {
             let id = |pos| Ok::<_, StoreError>(rows.meta(loaded.key(pos)?)?.id);
-            let range = |(first, last)| {
-                Ok(FoldableRange { from: Some(id(first)?), to: Some(id(last)?), keep_bytes: 0 })
-            };
-            loaded.conversation.folds_lifted_by_marks().into_iter().map(range).collect()
+            let mut ranges = Vec::new();
+            for (fold, first, last) in loaded.conversation.folds_lifted_by_marks() {
+                let range = FoldableRange { from: Some(id(first)?), to: Some(id(last)?), keep_bytes: 0 };
+                let summary =
+                    summary_message(&loaded.records(rows).summary(fold)?.unwrap_or_default()).bytes();
+                if foldable(rows, loaded, &range)?.is_some_and(|part| part.bytes > summary) {
+                    ranges.push(range);
+                }
+            }
+            Ok(ranges)
         })
         .await
     }

@@ -102,15 +102,17 @@ fn messages_up_to_a_selected_one_or_from_it_on_are_summarised() {
 #[test]
 fn share_of_the_context_is_read_again_after_a_summary() {
     let mut app = talking(Theme::default());
-    app.command(Command::Compact, "");
+    app.command(Command::Compact, " keep the number ");
     let acts = app.on(Msg::Tick, NOW_MS);
     let run = acts.iter().find_map(|act| match act {
-        Act::Run(ticket, _) => Some(*ticket),
+        Act::Run(ticket, run) => Some((*ticket, &run.start)),
         _ => None,
     });
+    let (run, start) = run.expect("a run");
+    let is_asked = matches!(start, RunStart::Compact { instructions: Some(words), from: None, to: None, branch: None } if words == "keep the number");
+    assert!(is_asked, "{start:?}");
     let ended = Ended { outcome: Outcome::Succeeded, receipt: None, entry: None, problem: None };
-    let acts =
-        app.on(Msg::Ran(run.expect("a run"), Box::new(RunEvent::Ended(Box::new(ended)))), NOW_MS + LATER);
+    let acts = app.on(Msg::Ran(run, Box::new(RunEvent::Ended(Box::new(ended)))), NOW_MS + LATER);
     let (ticket, _) = asks(&acts).expect("it is read");
     drop(fits(&mut app, ticket, None));
     assert_eq!(app.context_used(), Some(25));
