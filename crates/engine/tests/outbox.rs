@@ -12,7 +12,7 @@ use retake_core::{
     Action, Apply, Attempt, ConversationId, Delivery, DeliveryEvent, EntryId, OutboxFailure, Part, Role,
     SayRequest, SeenState,
 };
-use retake_engine::clock::{Clock as _, ManualClock};
+use retake_engine::clock::ManualClock;
 use retake_engine::outbox::Destination;
 use retake_engine::{Engine, Parts};
 use retake_store::Store;
