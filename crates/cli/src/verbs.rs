@@ -99,6 +99,7 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod targets;
 pub(crate) mod title;
+pub(crate) mod token;
 pub(crate) mod tree;
 pub(crate) mod undo;
 pub(crate) mod unfold;
@@ -153,6 +154,7 @@ subcommands! {
         Mcp(mcp::Mcp),
         Hooks(hooks::Hooks),
         Outbox(outbox::Outbox),
+        Token(token::Token),
         Config(config::Config),
         Backup(backup::Backup),
         Doctor(doctor::Doctor),

@@ -18,4 +18,5 @@ mod marked;
 mod mcp;
 mod owner;
 mod rendering;
+mod tokens;
 mod verbs;

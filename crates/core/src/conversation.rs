@@ -13,6 +13,7 @@ use crate::kept::{Kept, KeptChange};
 use crate::mark::{Mark, Marks};
 use crate::op::{Change, LabelTarget, Operation, Reason};
 use crate::path::Path;
+use crate::principal::Principal;
 use crate::records::Records;
 use crate::refusal::Refusal;
 use crate::state::State;
@@ -24,6 +25,8 @@ use crate::undo_history::{Step, UndoHistory};
 pub struct ChangeOrigin {
     /// A person's or a program's name; may be empty.
     pub author: String,
+    /// Who the request comes from.
+    pub principal: Principal,
     /// The time.
     pub time: Time,
     /// The request.
@@ -389,6 +392,7 @@ impl Conversation {
             history_before: (*self.history).clone(),
             history_after,
             author: by.author.clone(),
+            principal: by.principal.clone(),
             time: by.time,
             request: by.request.clone(),
         }

@@ -4,6 +4,7 @@
 //! append. Read in this order: the ids, the path, the state's components, the operations, the decisions, the
 //! projections.
 
+mod access;
 mod atom;
 mod call_refusal;
 mod confinement;
@@ -30,6 +31,7 @@ mod path;
 mod permission;
 mod plan;
 mod preview;
+mod principal;
 mod prompt;
 mod prompt_size;
 mod ranges;
@@ -55,6 +57,7 @@ mod verb;
 mod view;
 mod walk;
 
+pub use access::{AccessToken, Grant, GrantScope, Grants, Right, TokenUse};
 pub use call_refusal::CallRefusal;
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{
@@ -96,6 +99,7 @@ pub use path::{Path, Span};
 pub use permission::{AskCause, BadRule, CallRuling, Mode, Permission, Rule, RuleDefect, Ruling};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
+pub use principal::{Principal, is_name};
 pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};
 pub use prompt_size::{CountedAnswer, PromptSizes, parts_weight};
 pub use ranges::{RangeChange, Ranges};

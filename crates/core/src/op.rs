@@ -8,6 +8,7 @@ use crate::fold::Fold;
 use crate::id::{OpNo, Pos, RequestId, Revision, Seq, Time};
 use crate::kept::KeptChange;
 use crate::mark::MarkChange;
+use crate::principal::Principal;
 use crate::undo_history::{Step, UndoHistory};
 
 /// An operation's change, before and after.
@@ -162,6 +163,8 @@ pub struct Operation {
     pub history_after: UndoHistory,
     /// The author of the request; may be empty.
     pub author: String,
+    /// Who the request came from.
+    pub principal: Principal,
     /// Its time.
     pub time: Time,
     /// The request that made it.

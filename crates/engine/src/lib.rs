@@ -3,6 +3,7 @@
 //!
 //! It must never listen on a socket or touch the terminal.
 
+mod access;
 mod agent;
 pub mod clock;
 mod completion;
@@ -213,7 +214,7 @@ impl Engine {
 
     /// The author for a request now: the user.
     pub fn by(&self, request: Option<RequestId>) -> ChangeOrigin {
-        ChangeOrigin { author: self.parts.user.clone(), time: self.now(), request, wording: None }
+        ChangeOrigin { author: self.parts.user.clone(), time: self.now(), request, ..ChangeOrigin::default() }
     }
 
     /// Refuses a new conversation without a folder to work in.

@@ -15,6 +15,7 @@ mod outbox;
 mod owner;
 mod reads;
 mod steps;
+mod tokens;
 mod transfer;
 
 use std::path::{Path, PathBuf};
@@ -117,6 +118,9 @@ impl InProcess {
             Request::ClaimDraftIn(claim) => self.claim_draft_in(claim).await,
             Request::Status => Ok(Reply::Status(self.status().await)),
             Request::Stop => self.stop(),
+            Request::TokenCreate(create) => self.token_create(create).await,
+            Request::TokenList => self.token_list().await,
+            Request::TokenRevoke(of) => self.token_revoke(of).await,
             Request::Outbox => self.outbox().await,
             Request::OutboxRetry(named) => self.outbox_retry(named).await,
             Request::OutboxDrop(named) => self.outbox_drop(named).await,
@@ -126,7 +130,7 @@ impl InProcess {
 
     /// The conversation with this name.
     pub(crate) async fn conversation(&self, name: &str) -> Result<ConversationId, Problem> {
-        let conversation = self.engine.conversation(name).await.map_err(problem)?;
+        let conversation = self.readable_conversation(name).await?;
         log::names(&conversation);
         Ok(conversation)
     }

@@ -1,6 +1,7 @@
 //! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates requests and replies. It decides only
 //! about clients: which are attached, which events they get, and when the owner is no longer needed.
 
+mod access;
 mod agent;
 mod convert;
 mod dispatch;
@@ -24,6 +25,7 @@ use retake_engine::Engine;
 use retake_engine::settings::Settings;
 use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
 
+use access::Caller;
 use events::Subscriptions;
 use idempotency::RequestsInProgress;
 use owner::OwnerInfo;
@@ -48,6 +50,8 @@ pub struct InProcess {
     pub(crate) present: Arc<ConnectedClients>,
     /// Requests in progress with a key.
     pub(crate) once: Arc<RequestsInProgress>,
+    /// Who sends the requests.
+    pub(crate) caller: Arc<Caller>,
 }
 
 impl InProcess {
@@ -102,6 +106,7 @@ impl Client for InProcess {
         let (span, is_line) = log::of_request(&mut request);
         let makes = matches!(request, Request::Create(_) | Request::ImportStart(_));
         let work = async {
+            self.authorize(request.demand()).await?;
             if request.only_reads() {
                 return self.dispatch(request).await;
             }
@@ -119,8 +124,12 @@ impl Client for InProcess {
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let (span, server) = (log::of_run(&run), self.clone());
-        let work = self.engine.run_to_completion(async move { server.begun_once(run).await });
-        self.logged(span, true, work).await
+        let work = async {
+            self.authorize(run.demand()).await?;
+            self.engine.run_to_completion(async move { server.begun_once(run).await }).await
+        };
+        let events = self.logged(span, true, work).await?;
+        Ok(events.take_until(Box::pin(self.refused())).boxed())
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {

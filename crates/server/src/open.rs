@@ -12,6 +12,7 @@ use retake_engine::{Engine, OpenRequest};
 use retake_wire::Problem;
 
 use crate::InProcess;
+use crate::access::Caller;
 use crate::convert::{problem, wrong_settings};
 use crate::owner::OwnerInfo;
 use crate::presence::ConnectedClients;
@@ -70,6 +71,17 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
         let present = Arc::new(ConnectedClients::new(idle, handed));
         engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
         let (settings, hub) = (Arc::new(settings), Arc::default());
-        Ok((InProcess { engine, settings, hub, owner_info, present, once: Arc::default() }, notices))
+        Ok((
+            InProcess {
+                engine,
+                settings,
+                hub,
+                owner_info,
+                present,
+                once: Arc::default(),
+                caller: Arc::new(Caller::local()),
+            },
+            notices,
+        ))
     })
 }

@@ -18,13 +18,25 @@ pub(crate) struct OwnerInfo {
     /// The content of the settings file when the owner began.
     settings: Option<Vec<u8>>,
     stop: watch::Sender<bool>,
+    /// Changes when a token is revoked.
+    pub(crate) revocations: watch::Sender<()>,
 }
 
 impl OwnerInfo {
     pub(crate) fn new(data_dir: PathBuf, config_file: PathBuf, since_ms: i64) -> Self {
         let (displaced, stop) = (Notify::new(), watch::Sender::new(false));
+        let revocations = watch::Sender::new(());
         let settings = std::fs::read(&config_file).ok();
-        Self { data_dir, config_file, since_ms, address: OnceLock::new(), displaced, settings, stop }
+        Self {
+            data_dir,
+            config_file,
+            since_ms,
+            address: OnceLock::new(),
+            displaced,
+            settings,
+            stop,
+            revocations,
+        }
     }
 
     /// Whether the settings file has other content now.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use retake_engine::secret::ReceivedKeys;
 use retake_engine::{Audience, CommandEnvironment};
-use retake_wire::{Attach, LEAVING, Number, OwnerAfterLeave, Problem, ProblemKind};
+use retake_wire::http::ATTACH;
+use retake_wire::{Attach, Demand, LEAVING, Number, OwnerAfterLeave, Problem, ProblemKind};
 use tokio::sync::Notify;
 
 use crate::InProcess;
@@ -122,6 +123,7 @@ impl Drop for AttachedClient {
 impl InProcess {
     /// Attaches a client with this process.
     pub(crate) async fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<AttachedClient, Problem> {
+        self.authorize(Demand { need: ATTACH, conversation: None }).await?;
         let is_other = attach.version != env!("CARGO_PKG_VERSION");
         let is_stale = is_other || self.owner_info.reads_others();
         let is_busy = self.works().await;
@@ -166,7 +168,8 @@ impl InProcess {
 
     /// Detaches a client. The owner ends now if this was the last client, nothing runs, and an idle owner does not wait for the
     /// next client.
-    pub(crate) async fn leaves(&self, number: Number) -> OwnerAfterLeave {
+    pub(crate) async fn leaves(&self, number: Number) -> Result<OwnerAfterLeave, Problem> {
+        self.authorize(Demand { need: ATTACH, conversation: None }).await?;
         // A delivery to a hook that is due does not count as work, but the end waits for it.
         let works = self.works().await || self.engine.delivers().await;
         let mut here = self.present.here();
@@ -175,7 +178,7 @@ impl InProcess {
         here.is_leaving |= ends;
         drop(here);
         self.present.changed.notify_one();
-        OwnerAfterLeave { ends }
+        Ok(OwnerAfterLeave { ends })
     }
 
     /// Whether a run or a background job is at work.

@@ -7,8 +7,8 @@ use futures::StreamExt;
 use retake_wire::reply::Receipt;
 use retake_wire::request::*;
 use retake_wire::{
-    Action, Attached, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, ProblemKind, Reply, Role, Run,
-    RunEvent, RunStart, Search,
+    Action, Attached, Grant, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, ProblemKind, Reply, Right,
+    Role, Run, RunEvent, RunStart, Search, TokenCreate, TokenTarget,
 };
 
 use super::mcp::{none, of_servers, project};
@@ -113,11 +113,28 @@ async fn every_request_is_answered_as_its_documentation_says() {
     assert_eq!(answered, promised.collect());
 }
 
+/// The requests about tokens, with their replies.
+async fn tokens(desk: &Desk) -> Vec<(String, String)> {
+    let grants = vec![Grant { right: Right::Read, conversation: None }];
+    let name = "reader".to_owned();
+    let rows = [
+        Request::TokenCreate(TokenCreate { name: name.clone(), grants, expires_in_s: None }),
+        Request::TokenList,
+        Request::TokenRevoke(TokenTarget { name }),
+    ];
+    let mut answered = Vec::new();
+    for request in rows {
+        answered.push((variant(&request), variant(&desk.does(request).await)));
+    }
+    answered
+}
+
 /// The requests about memory, the agent, hooks and the owner, with their replies.
 async fn others(desk: &Desk, id: &str) -> impl Iterator<Item = (String, String)> {
     let (memory, agent) = (memory(desk, id).await, super::agent::answered().await);
+    let tokens = tokens(desk).await;
     let hooks = super::hooks::answered().await.into_iter().chain(super::commands::answered().await);
-    memory.into_iter().chain(agent).chain(hooks).chain(super::owner::answered().await)
+    memory.into_iter().chain(tokens).chain(agent).chain(hooks).chain(super::owner::answered().await)
 }
 
 /// The requests about memory, with their replies.

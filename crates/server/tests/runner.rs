@@ -1,6 +1,7 @@
 //! The integration tests of the server, as one program: everything through a `Client`, as for real
 //! clients.
 
+mod access;
 mod agent;
 mod care;
 mod cases;

@@ -3,6 +3,7 @@
 //! `conformance!(open)` makes a test of each case; `open` returns a new, empty store. Cases about files and
 //! processes are tests of the backend itself.
 
+mod access;
 mod atoms;
 mod basics;
 mod branches;
@@ -31,6 +32,7 @@ use retake_core::{ConversationId, Receipt, SayRequest};
 use crate::Store;
 use crate::error::Result;
 
+pub use access::*;
 pub use atoms::*;
 pub use basics::*;
 pub use branches::*;
@@ -191,6 +193,8 @@ macro_rules! conformance {
             changes_of_a_subagent_belong_to_the_call_that_started_it
             change_whose_every_candidate_is_reverted_is_certain
             erasing_a_call_or_its_result_erases_the_subagent
+            token_is_found_by_its_digest_until_it_is_revoked
+            operation_records_its_principal
         );
     };
     (@ $open:expr; $($case:ident)*) => {

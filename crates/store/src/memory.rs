@@ -3,6 +3,7 @@
 //! It consists of persistent structures that are cheap to copy. A reader has a copy, a savepoint is a copy, and a
 //! commit replaces the shared copy by the writer's. So a reader never sees uncommitted rows.
 
+mod access;
 mod data;
 mod files;
 mod outbox;

@@ -6,6 +6,7 @@
 //! conversation read-only. The formats have no version of their own; the file has one (`PRAGMA user_version`).
 //! Golden files in `tests/golden` pin them.
 
+mod access;
 mod content;
 mod export;
 mod files;
@@ -23,6 +24,7 @@ mod state;
 mod stream;
 mod tool_turns;
 
+pub(crate) use access::{decode_token_use, encode_token_use};
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub use export::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,

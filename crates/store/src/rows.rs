@@ -3,6 +3,7 @@
 //! A backend must know no rule of the conversation; it stores and finds rows. It decodes strictly: a row that cannot be
 //! read is an error that names the row.
 
+mod access;
 mod claims;
 mod files;
 mod move_lists;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::stream::StreamRow;
 use crate::transfer::Upkeep;
+pub use access::{AccessRows, TokenDigest};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 pub use move_lists::{MoveListRows, OpenList};
@@ -222,6 +224,7 @@ pub trait Rows:
     + EffectRows
     + RunRows
     + OutboxRows
+    + AccessRows
     + Upkeep
     + Send
 {

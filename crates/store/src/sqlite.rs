@@ -2,6 +2,7 @@
 //!
 //! `record` defines the formats of rows, `schema` the tables. Must know no rule of the conversation.
 
+mod access;
 mod backup;
 mod cells;
 mod check;

@@ -4,6 +4,7 @@
 //! A failed request does not affect the others: each has its own savepoint. A receipt is returned only after its commit is
 //! durable. The cache contains only committed conversations, so a reader never sees a change that could still be rolled back.
 
+mod access;
 mod branches;
 mod cache;
 mod calls_without_result;

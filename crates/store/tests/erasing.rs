@@ -162,7 +162,7 @@ async fn trial_28_a_text_in_the_ids_of_requests_and_in_the_names_of_who_asked_is
     let stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
     let by = |author: &str, number: u32| {
         let request = Some(format!("{SECRET}-{number}").parse().expect("an id"));
-        ChangeOrigin { author: author.into(), time: Time(2), request, wording: None }
+        ChangeOrigin { author: author.into(), time: Time(2), request, ..ChangeOrigin::default() }
     };
     let say = || SayRequest { by: by("me", 1), ..stage.saying(Role::User, vec![Part::text("kept words")]) };
     stage.store.say(stage.id, say()).await.expect("said");

@@ -102,7 +102,7 @@ async fn trial_11_an_apply_of_many_paths_writes_a_count_and_no_row_of_a_delta() 
     });
     stage.store.preparing(workspace, ".retake-1".into()).await.expect("prepared");
     let half = FilesHalf { workspace, moves: moves.collect(), staged: true, adopted: Vec::new() };
-    let by = ChangeOrigin { author: "test".into(), time: Time(9), request: None, wording: None };
+    let by = ChangeOrigin { author: "test".into(), time: Time(9), ..ChangeOrigin::default() };
     let apply =
         Apply { action: Action::Rewind(stage.named("T1")), seen: SeenState::Anything, by: by.clone() };
     stage.store.apply_files(stage.id, apply, vec![half]).await.expect("rewound");

@@ -27,6 +27,7 @@ pub mod owner;
 pub mod plan;
 pub mod receipt;
 pub mod table;
+pub mod tokens;
 pub mod tree;
 pub mod words;
 pub mod workspace;
@@ -72,6 +73,8 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Waiting(it) => agent::waiting(look, it),
         Reply::Context(it) => context::context(look, it),
         Reply::Cost(it) => agent::cost(look, it),
+        Reply::NewToken(it) => tokens::new_token(it),
+        Reply::Tokens(it) => tokens::tokens(look, it),
         Reply::Outbox(it) => outbox::outbox(look, it),
         Reply::Status(it) => owner::status(look, it).into(),
         Reply::Draft(it) => content::parts(look, &it.parts, 0),

@@ -25,6 +25,9 @@ pub const LEAVING: &str = "owner_leaving";
 /// The problem code of a request without the owner's token. Nothing was done.
 pub const UNAUTHORIZED: &str = "unauthorized";
 
+/// The code of the problem of a request that no grant of its sender covers.
+pub const NOT_PERMITTED: &str = "not_permitted";
+
 /// The information with which a client attaches.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {

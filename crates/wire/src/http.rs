@@ -4,6 +4,7 @@
 //! The variables of a path are taken from the fields of the request. The other fields become the query of a `GET`, and otherwise
 //! a JSON body. The id of a request is sent as `Idempotency-Key`.
 
+mod needs;
 mod table;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use strum::IntoStaticStr;
 
+use crate::access::Need;
 use crate::event::Follow;
 use crate::request::Request;
 
+pub use needs::{ATTACH, EXPORT_WHOLE, FOLLOW, IMPORT_WHOLE, RUN, need};
 pub use table::{ENDPOINTS, EVENTS, EXPORT, IMPORT, LIST_EVENTS, RUNS};
 
 /// The header with the id of a request. A repeated request with the same id gets the same receipt.
@@ -68,6 +71,11 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// What such a request needs at least.
+    pub fn needs(&self) -> Need {
+        need(self.name.parse().expect("BUG: every row of the table is a request's"))
+    }
+
     /// The fields of the request that are in the path.
     pub fn in_path(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))

@@ -2,6 +2,7 @@
 //!
 //! Everything that a client does is a [`Request`] or a [`Run`], sent through a [`Client`]. No verb is written twice.
 
+mod access;
 mod action;
 mod agent;
 mod ask_cause;
@@ -35,13 +36,18 @@ mod search;
 mod shape;
 mod told;
 
+pub use access::{
+    Demand, Grant, LONGEST_LIFE_S, MOST_GRANTS, Need, NewToken, Over, Principal, Right, Token, TokenCreate,
+    TokenTarget, Tokens,
+};
 pub use action::Action;
 pub use agent::{
     CallEnded, CallShown, Decision, EffectClass, Mode, PendingApproval, Permit, Question, Rule, Ruling, Steer,
 };
 pub use ask_cause::AskCause;
 pub use attach::{
-    Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Number, OwnerAfterLeave, PROTOCOL, Ready, UNAUTHORIZED,
+    Attach, CLIENT, CLIENTS, LEAVE, LEAVING, NOT_PERMITTED, Number, OwnerAfterLeave, PROTOCOL, Ready,
+    UNAUTHORIZED,
 };
 pub use call_refusal::CallRefusal;
 pub use client::Client;

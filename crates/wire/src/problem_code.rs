@@ -128,6 +128,7 @@ codes! {
     NoSettings = "no_settings", "There is no settings file", [];
     NoSuchAlternative = "no_such_alternative", "The message has no such alternative", ["wanted", "count"];
     NoSuchHunks = "no_such_hunks", "The file has no such hunks", ["path", "what", "count"];
+    NoToken = "no_token", "There is no such token", ["name"];
     NoTurn = "no_turn", "There is no turn to go back to", [];
     NoWorkspace = "no_workspace", "The folder is missing or cannot be a workspace", ["what", "path", "detail"];
     NotAStore = "not_a_store", "The file is not a store of this program", ["path"];
@@ -141,6 +142,7 @@ codes! {
     NotKept = "not_kept", "The version of the file is not kept", ["checkpoint"];
     NotLoopback = "not_loopback", "The address is not on the loopback interface", ["address"];
     NotOnPath = "not_on_path", "The message is not on the current path", ["operation", "restore"];
+    NotPermitted = "not_permitted", "The token does not permit this", ["right"];
     NotRunning = "not_running", "No run is active", [];
     NotScrubbed = "not_scrubbed", "Erased content could not be overwritten yet", ["detail"];
     NotServing = "not_serving", "The owner serves no TCP address", ["pid"];
@@ -180,10 +182,11 @@ codes! {
     SubagentConversation = "subagent_conversation", "The conversation is a subagent's", ["conversation"];
     TakenOver = "taken_over", "Another owner has taken over the data folder", [];
     Terminal = "terminal", "The terminal failed", [];
+    TokenExists = "token_exists", "A token has or had this name", ["name"];
     TooLarge = "too_large", "The body of the request is too large", ["what", "most"];
     TooManySteps = "too_many_steps", "The run reached its limit of model calls", ["most"];
     TooMuch = "too_much", "The folder has too many files", ["files", "bytes"];
-    Unauthorized = "unauthorized", "The token is missing or wrong", ["version", "pid"];
+    Unauthorized = "unauthorized", "The token is missing or wrong", ["what", "version", "pid"];
     Unchanged = "unchanged", "Nothing would change", ["what"];
     UnexpectedReply = "unexpected_reply", "The owner gave another kind of reply", [];
     UnknownCall = "unknown_call", "The call is not known", ["call"];

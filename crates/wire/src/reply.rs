@@ -18,6 +18,7 @@ mod tree;
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::{NewToken, Principal, Tokens};
 use crate::command_file::CommandFiles;
 use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
@@ -97,6 +98,10 @@ pub enum Reply {
     McpTools(McpTools),
     /// Hooks.
     Hooks(Hooks),
+    /// A new token, with its secret.
+    NewToken(NewToken),
+    /// All tokens.
+    Tokens(Tokens),
     /// A file that was written.
     Written(Written),
     /// The result of a check of the store.
@@ -455,6 +460,9 @@ pub struct Operation {
     pub description: String,
     /// The name of the author.
     pub author: String,
+    /// Who asked for it. Absent: the user of the machine.
+    #[serde(default, skip_serializing_if = "Principal::is_local")]
+    pub principal: Principal,
     /// When the operation was made, in Unix milliseconds.
     pub time_ms: i64,
     /// The head before the operation. `restore` with this head returns to that state.

@@ -11,11 +11,12 @@ mod context;
 mod files;
 mod identity;
 mod memory;
+mod owner;
 mod page;
 mod port;
 
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
+use strum::{EnumDiscriminants, EnumString, IntoStaticStr};
 
 pub use agent::{Decide, JobOutput, JobTarget, Respond, SetPermissions};
 pub use composer::{
@@ -25,11 +26,13 @@ pub use context::ContextQuery;
 pub use files::{FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
 pub use identity::Identity;
 pub use memory::{EditMemory, Forget, ListMemory, MemoryHome, Remember};
+pub use owner::{Backup, Doctor, OutboxItems};
 pub use page::{
     Alternatives, Jobs, LARGEST_PAGE, Marked, Page, Targets, Tree, USUAL_HITS, USUAL_PAGE, Workspaces,
 };
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
+use crate::access::{TokenCreate, TokenTarget};
 use crate::action::Action;
 use crate::command_file::CommandsOf;
 use crate::content::{Part, Role};
@@ -42,10 +45,16 @@ use crate::search::Search;
 use crate::shape;
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoStaticStr, EnumDiscriminants)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "request", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[strum_discriminants(
+    name(RequestKind),
+    derive(EnumString),
+    strum(serialize_all = "snake_case"),
+    doc = "The kind of a request, without its fields."
+)]
 pub enum Request {
     /// Creates a conversation. → `Receipt`
     Create(Create),
@@ -201,6 +210,12 @@ pub enum Request {
     OutboxRetry(OutboxItems),
     /// Gives items of the outbox up: their destinations are not told. → `Outbox`
     OutboxDrop(OutboxItems),
+    /// Makes a token. → `NewToken`
+    TokenCreate(TokenCreate),
+    /// All tokens, without their secrets. → `Tokens`
+    TokenList,
+    /// Revokes a token: its bearers are refused from now on, and their streams end. → `Tokens`
+    TokenRevoke(TokenTarget),
 }
 
 /// Names a conversation.
@@ -457,16 +472,6 @@ pub struct CatchUp {
     pub since: u64,
 }
 
-/// A backup of the whole store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Backup {
-    /// The file to write, as an absolute path. Default: a file with the date in its name, in the data directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
-    pub to: Option<String>,
-}
-
 /// A checkpoint: a capture with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -476,24 +481,4 @@ pub struct Checkpoint {
     /// The name of the checkpoint.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub name: String,
-}
-
-/// Names items of the outbox.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OutboxItems {
-    /// Their names. None of them changes nothing.
-    pub items: Vec<String>,
-    /// All items, whatever their names.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub all: bool,
-}
-
-/// A check of the whole store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Doctor {
-    /// Whether to repair what can be repaired without losing anything.
-    #[serde(default)]
-    pub mend: bool,
 }

@@ -30,6 +30,9 @@ pub(crate) const TOOL: &str = "^[A-Za-z0-9_*-]+$";
 /// The name of an MCP server.
 pub(crate) const SERVER: &str = r"^[A-Za-z0-9_.-]{1,40}$";
 
+/// The name of a token.
+pub(crate) const TOKEN_NAME: &str = "^[A-Za-z0-9_-]{1,40}$";
+
 /// The id of a request.
 pub(crate) const REQUEST_ID: &str = "^[!-~]{1,128}$";
 

@@ -345,6 +345,7 @@ fn operations() -> Operations {
         reason,
         summary: OpSummary::Unknown,
         description: description.to_owned(),
+        principal: retake_wire::Principal::Local,
         author: "ada".to_owned(),
         time_ms: ago(5),
         before: format!("{}.6", number - 1),
@@ -482,6 +483,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Decide(_) | Request::Respond(_) | Request::SetArchived(_) | Request::Stop => Reply::Done,
         Request::SetDraft(_) | Request::SetDraftIn(_) => Reply::Done,
         Request::Status => Reply::Status(super::scripted::status()),
+        Request::TokenCreate(_) | Request::TokenList | Request::TokenRevoke(_) => {
+            super::tokens::reply(request)
+        }
         Request::Outbox | Request::OutboxRetry(_) | Request::OutboxDrop(_) => {
             Reply::Outbox(Default::default())
         }

@@ -16,7 +16,12 @@ use super::owned::Serving;
 /// Sends a raw request to the owner's socket; returns status and body of the reply.
 fn asks(world: &World, request: &str, headers: &str) -> (u16, String) {
     let mut stream = UnixStream::connect(world.data().join("owner.sock")).expect("connected");
-    let body = if request.starts_with("POST") { "{}" } else { "" };
+    let body = match request {
+        "POST /v1/clients" => r#"{"version":"1"}"#,
+        "POST /v1/clients/leave" => r#"{"client":0}"#,
+        request if request.starts_with("POST") => "{}",
+        _ => "",
+    };
     let length = body.len();
     let text = format!(
         "{request} HTTP/1.1\r\nHost: owner\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -76,6 +81,39 @@ fn trial_20_the_socket_answers_only_requests_with_the_token() {
     }
     world.does(&["new"]);
     assert_eq!(world.json(&["status"])["pid"], json!(serving.pid()));
+    world.does(&["stop"]);
+    assert!(serving.ended());
+}
+
+/// A token that was made reads what it covers, changes nothing else, attaches no client, and ends when it is revoked.
+#[test]
+fn token_permits_its_grants_until_it_is_revoked() {
+    let world = World::new();
+    let serving = Serving::start(&world, &[]);
+    world.does(&["new", "--title", "one"]);
+    let id = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    let grant = format!("read@{id}");
+    let told = world.json(&["token", "create", "reader", "--grant", &grant, "--expires", "1d"]);
+    let secret = told["secret"].as_str().expect("a secret");
+    let bearer = format!("authorization: Bearer {secret}\r\n");
+    let code = |request: &str| {
+        let (status, body) = asks(&world, request, &bearer);
+        let body: Value = serde_json::from_str(&body).unwrap_or_default();
+        (status, body["code"].as_str().unwrap_or_default().to_owned())
+    };
+    let refused = || (403, "not_permitted".to_owned());
+    assert_eq!(code(&format!("GET /v1/conversations/{id}/entries")).0, 200);
+    for request in
+        ["POST /v1/stop", "POST /v1/doctor", "GET /v1/status", "POST /v1/clients", "POST /v1/clients/leave"]
+    {
+        assert_eq!(code(request), refused(), "{request}");
+    }
+    let listed = world.does(&["token", "list"]);
+    assert!(listed.contains("reader") && listed.contains("read in") && !listed.contains(secret), "{listed}");
+    world.does(&["token", "revoke", "reader"]);
+    assert_eq!(code("GET /v1/models"), (401, "unauthorized".to_owned()));
+    let again = error(&world.run(&["token", "create", "reader", "--grant", "read"]));
+    assert!(again.contains("names are not used twice"), "{again}");
     world.does(&["stop"]);
     assert!(serving.ended());
 }

@@ -182,6 +182,7 @@ fn a_request_names_only_the_first_operation_that_it_makes() {
         time: Time(7),
         request: Some(request.clone()),
         wording: None,
+        principal: crate::Principal::Token("phone".to_owned()),
     };
     let ops = log.now.undo(&log, &by, SeenState::Anything, 3).expect("it is possible").ops;
     let requests: Vec<_> = ops.iter().map(|op| op.request.clone()).collect();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn by(number: u8) -> ChangeOrigin {
-    ChangeOrigin { author: number.to_string(), time: crate::Time(0), request: None, wording: None }
+    ChangeOrigin { author: number.to_string(), ..ChangeOrigin::default() }
 }
 
 fn got(answer: &SessionAnswer) -> Option<Ticket> {

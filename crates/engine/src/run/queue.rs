@@ -271,6 +271,7 @@ impl Engine {
             time,
             request,
             wording,
+            ..ChangeOrigin::default()
         });
         let ground = match stepped.said.into_iter().last() {
             Some(receipt) => self.on_prompt(conversation, receipt, None).await,

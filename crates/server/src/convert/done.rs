@@ -1,7 +1,9 @@
 //! The results of operations, as codes, and marked entries. Must never show hidden text, except to clients that request just
 //! that.
 
-use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
+use retake_core::{
+    Change, Head, MarkedLine, OpLine, Operation, Principal, Reason, Step, StepLine, StepTarget, shorten,
+};
 use retake_wire::{
     Mark, MessageName, OpSummary, OperationKind, OperationReason, PlannedStep, UndoneStep, english, reply,
 };
@@ -22,10 +24,19 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
         description: english::op_summary(&summary),
         summary,
         author: op.author,
+        principal: principal(op.principal),
         time_ms: op.time.0,
         before: before.to_string(),
         undo_next,
         redo_next,
+    }
+}
+
+fn principal(principal: Principal) -> retake_wire::Principal {
+    match principal {
+        Principal::Local => retake_wire::Principal::Local,
+        Principal::Token(name) => retake_wire::Principal::Token { name },
+        Principal::Member { account, person } => retake_wire::Principal::Member { account, person },
     }
 }
 

@@ -150,7 +150,7 @@ impl InProcess {
         worded: &(impl serde::Serialize + std::fmt::Debug),
     ) -> Result<ChangeOrigin, Problem> {
         let wording = Some(retake_engine::request_digest(kind, worded));
-        Ok(ChangeOrigin { wording, ..self.engine.by(request.map(request_id).transpose()?) })
+        Ok(ChangeOrigin { wording, ..self.origin(request.map(request_id).transpose()?) })
     }
 
     /// The receipt of a repeated request: looked up before the names in it.
@@ -189,7 +189,7 @@ impl InProcess {
         let retake_wire::Run { conversation, folder, start, model, head, .. } = run;
         let start = match start {
             RunStart::Say { .. } | RunStart::Command { entry: None, .. } if conversation.is_empty() => {
-                let start = Start::Say(said(start)?, None);
+                let start = Start::Say(self.said(start)?, None);
                 let begun = self
                     .engine
                     .begin(
@@ -236,16 +236,18 @@ impl InProcess {
         Ok(match start {
             RunStart::Command { entry: Some(ref entry), .. } => {
                 let entry = self.entry(of, entry).await?;
-                Start::Edit(entry, said(start)?)
+                Start::Edit(entry, self.said(start)?)
             }
             RunStart::Say { ref seen, .. } | RunStart::Command { ref seen, .. } => {
                 let seen = self.entry_if(of, seen.as_deref()).await?;
-                Start::Say(said(start)?, seen)
+                Start::Say(self.said(start)?, seen)
             }
             RunStart::Retry { entry } => Start::Retry(self.entry(of, &entry).await?),
             RunStart::Edit { entry, parts, attached } => {
                 let entry = self.entry(of, &entry).await?;
-                Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
+                let mut parts = self.wording(of, entry, parts, attached).await?;
+                parts.extend(self.untrusted_mark());
+                Start::Edit(entry, parts)
             }
             RunStart::Answer => Start::Answer,
             RunStart::Compact { instructions, from, to, branch } => Start::Compact(Compaction {
@@ -305,8 +307,23 @@ impl InProcess {
     }
 }
 
+impl InProcess {
+    /// The mark of a message whose mentions attach no file: any file of this machine could be named.
+    fn untrusted_mark(&self) -> Option<Part> {
+        (!self.caller.may_mention_files()).then(retake_engine::prompt::piped)
+    }
+
+    /// The parts of the message of a run; untrusted text and a command get their marks.
+    fn said(&self, start: RunStart) -> Result<Vec<Part>, Problem> {
+        let mut parts = said(start)?;
+        let mark = self.untrusted_mark().filter(|mark| !parts.contains(mark));
+        parts.extend(mark);
+        Ok(parts)
+    }
+}
+
 /// The parts of the message of a run; piped text and a command get their marks.
-fn said(start: RunStart) -> Result<Vec<retake_core::Part>, Problem> {
+fn said(start: RunStart) -> Result<Vec<Part>, Problem> {
     match start {
         RunStart::Say { parts, piped, .. } => {
             let mut parts = convert::parts_in(parts)?;

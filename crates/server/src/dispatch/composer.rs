@@ -73,7 +73,8 @@ impl InProcess {
     }
 
     fn author(&self, name: String) -> String {
-        if name.is_empty() { self.engine.by(None).author } else { name }
+        // A token has drafts of its own only.
+        if name.is_empty() || !self.is_local() { self.origin(None).author } else { name }
     }
 
     pub(super) async fn paths(&self, paths: request::Paths) -> Result<Reply, Problem> {

@@ -54,7 +54,10 @@ impl InProcess {
             None => None,
         };
         let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1), shelf };
-        let mut summaries = self.engine.list(request).await.map_err(problem)?;
+        let mut summaries = match self.caller.readable() {
+            None => self.engine.list(request).await.map_err(problem)?,
+            Some(covered) => self.engine.list_among(request, covered).await.map_err(problem)?,
+        };
         let more = summaries.len() > limit;
         summaries.truncate(limit);
         let mut conversations = Vec::new();
@@ -217,7 +220,10 @@ impl InProcess {
         let limit = limit(of.limit, USUAL_PAGE)?;
         let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
         let branches = self.engine.branches(id).await.map_err(problem)?;
-        let forks = self.engine.forks(id).await.map_err(problem)?;
+        let mut forks = self.engine.forks(id).await.map_err(problem)?;
+        if let Some(covered) = self.caller.readable() {
+            forks.retain(|(summary, _)| covered.contains(&summary.id));
+        }
         let forks = forks.into_iter().map(|(summary, from)| reply::ForkLine {
             conversation: summary.id.to_string(),
             title: summary.title.or(summary.own).unwrap_or(summary.preview),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use retake_core::{CheckMode, ConversationId};
 use retake_engine::{EngineError, ExportFormat, Inflow};
-use retake_wire::{Problem, Reply, english, reply, request};
+use retake_wire::http::IMPORT_WHOLE;
+use retake_wire::{Demand, Problem, Reply, english, reply, request};
 
 use super::{request_id, works_in};
 use crate::InProcess;
@@ -32,11 +33,12 @@ impl InProcess {
     }
 
     /// Begins an import whose lines arrive as one stream.
-    pub(crate) fn import_stream(
+    pub(crate) async fn import_stream(
         &self,
         whole: request::ImportWhole,
         request: Option<&str>,
     ) -> Result<Inflow, Problem> {
+        self.authorize(Demand { need: IMPORT_WHOLE, conversation: None }).await?;
         Ok(self.engine.import_stream(
             titled(whole.title)?,
             works_in(whole.folder)?,

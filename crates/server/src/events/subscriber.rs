@@ -29,7 +29,12 @@ impl InProcess {
     /// Subscribes to a conversation, or to the list of them.
     pub(crate) async fn frames(&self, follow: Follow) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {
         let span = log::of_follow(&follow);
-        self.logged(span, false, self.subscribe(follow)).await
+        let work = async {
+            self.authorize(follow.demand()).await?;
+            self.subscribe(follow).await
+        };
+        let frames = self.logged(span, false, work).await?;
+        Ok(frames.take_until(Box::pin(self.refused())).boxed())
     }
 
     async fn subscribe(&self, follow: Follow) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {

@@ -41,6 +41,7 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
             _ => StatusCode::UNPROCESSABLE_ENTITY,
         },
         ProblemKind::NotFound => StatusCode::NOT_FOUND,
+        ProblemKind::Refused if problem.code == retake_wire::NOT_PERMITTED => StatusCode::FORBIDDEN,
         ProblemKind::Refused => StatusCode::CONFLICT,
         ProblemKind::Stale => StatusCode::PRECONDITION_FAILED,
         ProblemKind::Model => StatusCode::BAD_GATEWAY,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, RawPathParams, Request as HttpRequest, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
@@ -14,6 +13,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use axum::serve::ListenerExt as _;
+use axum::{Extension, Router};
 use retake_wire::http::{ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LIST_EVENTS, Method, RUNS};
 use retake_wire::{Attach, CLIENT, CLIENTS, Client, LEAVE, Number, Problem, ProblemKind, Reply};
 use tokio::net::{TcpListener, UnixListener};
@@ -26,9 +26,10 @@ use super::parse;
 use super::problem::{ProblemResponse, bad, bad_request, defect, nowhere};
 use super::shapes::{OPENAPI, Shapes};
 use super::slow_readers::{ConnectionState, TimeLimitedListener};
-use super::token::Token;
+use super::token::{Token, bearer};
 use super::{socket, stream, transfer};
 use crate::InProcess;
+use crate::access::Caller;
 use crate::convert::own_problem;
 
 /// How long the stream of a run continues when the owner stops: its end may follow.
@@ -81,7 +82,6 @@ impl ListeningOwner {
 /// The state for handling requests.
 #[derive(Clone)]
 pub(super) struct HttpState {
-    pub(super) client: InProcess,
     pub(super) shapes: Arc<Shapes>,
     stop: watch::Receiver<bool>,
 }
@@ -94,7 +94,7 @@ pub(super) struct HttpState {
 pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
     let Serving { client, data_dir, listen: listen_at, patience } = serving;
     let (stop, stopped) = watch::channel(false);
-    let desk = HttpState { client, shapes: Arc::new(Shapes::new()), stop: stopped };
+    let desk = HttpState { shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
     // Before the first client: a client that finds the socket must find the token, too.
     let token = Token::of(&data_dir).map_err(|error| trouble("what", "token", &error))?;
@@ -106,9 +106,9 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
         address = listener.local_addr().ok();
         if let Some(address) = address {
             // One owner listens once.
-            desk.client.owner_info.address.get_or_init(|| address);
+            client.owner_info.address.get_or_init(|| address);
         }
-        let guard = Guard { token: token.clone(), names_owner: false };
+        let guard = Guard { owner: client.clone(), token: token.clone(), names_owner: false };
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(guard, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -119,11 +119,11 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
             over,
         ));
     }
-    let own = PrivateSocket { socket, owner: desk.client.clone() };
+    let own = PrivateSocket { socket, owner: client.clone() };
     let (over, router) = (until(desk.stop.clone()), router(desk.clone()));
     let router =
         router.merge(Router::new().route(CLIENTS, post(attach)).route(LEAVE, post(leave)).with_state(desk));
-    let router = router.layer(middleware::from_fn_with_state(Guard::of_socket(token), known));
+    let router = router.layer(middleware::from_fn_with_state(Guard::of_socket(client, token), known));
     listening.spawn(listen(
         TimeLimitedListener { listener: own, patience },
         ListenerClients::User,
@@ -190,8 +190,11 @@ impl axum::serve::Listener for PrivateSocket {
 fn router(desk: HttpState) -> Router {
     let mut router = Router::new();
     for endpoint in ENDPOINTS {
-        let answer = move |State(desk): State<HttpState>, params: RawPathParams, http: HttpRequest| async move {
-            answer(desk, endpoint, params, http).await
+        let answer = move |State(desk): State<HttpState>,
+                           Extension(client): Extension<InProcess>,
+                           params: RawPathParams,
+                           http: HttpRequest| async move {
+            answer((desk, client), endpoint, params, http).await
         };
         router = router.route(endpoint.path, on(filter(endpoint.method), answer));
     }
@@ -227,9 +230,10 @@ async fn readable(http: HttpRequest, next: Next) -> Response {
     next.run(http).await
 }
 
-/// Refuses requests without the token.
+/// Finds out who sends a request, and refuses strangers.
 #[derive(Clone)]
 struct Guard {
+    owner: InProcess,
     token: Token,
     /// Whether a refused client learns which owner this is.
     names_owner: bool,
@@ -237,13 +241,21 @@ struct Guard {
 
 impl Guard {
     /// Only processes of the user use the socket: they learn which owner this is.
-    fn of_socket(token: Token) -> Self {
-        Self { token, names_owner: true }
+    fn of_socket(owner: InProcess, token: Token) -> Self {
+        Self { owner, token, names_owner: true }
     }
 
-    /// The problem of a request without the token.
-    fn refusal(&self) -> ProblemResponse {
-        let refused = bad(retake_wire::UNAUTHORIZED);
+    /// Who sends a request: the user, who knows the token of the data directory, or the bearer of a token that was made.
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        match bearer(headers) {
+            Some(said) if self.token.is(said) => Ok(Caller::local()),
+            said => self.owner.caller_with(said.unwrap_or_default()).await,
+        }
+    }
+
+    /// The problem of a request without a valid token.
+    fn refusal(&self, problem: Problem) -> ProblemResponse {
+        let refused = ProblemResponse(problem);
         match self.names_owner {
             true => refused.with("version", env!("CARGO_PKG_VERSION")).with("pid", std::process::id()),
             false => refused,
@@ -251,18 +263,23 @@ impl Guard {
     }
 }
 
-/// Checks that a request has the token.
-async fn known(State(guard): State<Guard>, http: HttpRequest, next: Next) -> Response {
-    if guard.token.is_known_to(http.headers()) {
-        return next.run(http).await;
+/// Lets a request through with the owner as its sender sees it: handlers have no other way to it.
+async fn known(State(guard): State<Guard>, mut http: HttpRequest, next: Next) -> Response {
+    match guard.caller(http.headers()).await {
+        Ok(caller) => {
+            http.extensions_mut().insert(guard.owner.acting_for(caller));
+            next.run(http).await
+        }
+        Err(problem) => {
+            guard.token.restore();
+            // It does not keep its connection either.
+            ([(header::CONNECTION, "close")], guard.refusal(problem)).into_response()
+        }
     }
-    guard.token.restore();
-    // It does not keep its connection either.
-    ([(header::CONNECTION, "close")], guard.refusal()).into_response()
 }
 
 async fn answer(
-    desk: HttpState,
+    (desk, client): (HttpState, InProcess),
     endpoint: &'static Endpoint,
     params: RawPathParams,
     http: HttpRequest,
@@ -271,7 +288,7 @@ async fn answer(
         Ok(request) => request,
         Err(told) => return told.into_response(),
     };
-    match desk.client.call(request).await {
+    match client.call(request).await {
         Ok(reply) => replied(&reply),
         Err(problem) => ProblemResponse(problem).into_response(),
     }
@@ -290,17 +307,18 @@ fn json_of(json: Vec<u8>) -> Response {
 
 async fn run(
     State(desk): State<HttpState>,
+    Extension(client): Extension<InProcess>,
     ConnectInfo(line): ConnectInfo<ConnectionState>,
     http: HttpRequest,
 ) -> Response {
-    let client = http.headers().get(CLIENT).and_then(|number| number.to_str().ok()?.parse().ok());
+    let number = http.headers().get(CLIENT).and_then(|number| number.to_str().ok()?.parse().ok());
     let run = match parse::run(desk.shapes.of("run"), http).await {
         Ok(run) => run,
         Err(told) => return told.into_response(),
     };
     // A client over TCP has no process on this machine.
-    desk.client.surrounds(run.request_id.as_deref(), client.filter(|_| line.is_private()));
-    match desk.client.run(run).await {
+    client.surrounds(run.request_id.as_deref(), number.filter(|_| line.is_private() && client.is_local()));
+    match client.run(run).await {
         Ok(events) => stream::run(events, after(desk.stop)),
         Err(problem) => ProblemResponse(problem).into_response(),
     }
@@ -308,6 +326,7 @@ async fn run(
 
 async fn events(
     State(desk): State<HttpState>,
+    Extension(client): Extension<InProcess>,
     ConnectInfo(line): ConnectInfo<ConnectionState>,
     params: RawPathParams,
     http: HttpRequest,
@@ -316,7 +335,7 @@ async fn events(
         Ok(follow) => follow,
         Err(told) => return told.into_response(),
     };
-    match desk.client.frames(follow).await {
+    match client.frames(follow).await {
         Ok(frames) => stream::follow(frames, line.followed(), until(desk.stop)),
         Err(problem) => ProblemResponse(problem).into_response(),
     }
@@ -325,22 +344,26 @@ async fn events(
 /// Attaches a client on this machine, while the stream of the response is read.
 async fn attach(
     State(desk): State<HttpState>,
+    Extension(client): Extension<InProcess>,
     ConnectInfo(line): ConnectInfo<ConnectionState>,
     body: Bytes,
 ) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
         return bad_request("client_description").into_response();
     };
-    match desk.client.attend(attach, line.pid()).await {
+    match client.attend(attach, line.pid()).await {
         Ok(attending) => stream::present(attending, until(desk.stop)),
         Err(problem) => ProblemResponse(problem).into_response(),
     }
 }
 
 /// Detaches a client on this machine.
-async fn leave(State(desk): State<HttpState>, body: Bytes) -> Response {
+async fn leave(Extension(client): Extension<InProcess>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
-        Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
+        Ok(number) => match client.leaves(number).await {
+            Ok(after) => json_of(serde_json::to_vec(&after).unwrap_or_default()),
+            Err(problem) => ProblemResponse(problem).into_response(),
+        },
         Err(_) => bad_request("client_number").into_response(),
     }
 }

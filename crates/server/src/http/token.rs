@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
-use retake_engine::ids::{Random as _, SystemRandom};
 use rustix::fs::OFlags;
 
 /// Its name in the data directory.
@@ -41,13 +40,9 @@ impl Token {
         Ok(Self { hash: blake3::hash(text.as_bytes()), text: text.into(), path: path.into() })
     }
 
-    /// Whether a request has the token. Takes the same time for any wrong one.
-    pub(super) fn is_known_to(&self, headers: &HeaderMap) -> bool {
-        let said = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = said.and_then(|said| said.split_once(' '));
-        // The name of a scheme is case-insensitive (RFC 9110, 11.1).
-        let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        token.is_some_and(|(_, token)| blake3::hash(token.trim().as_bytes()) == self.hash)
+    /// Whether this is the token. Takes the same time for any wrong one.
+    pub(super) fn is(&self, said: &str) -> bool {
+        blake3::hash(said.as_bytes()) == self.hash
     }
 
     /// Writes the file again if it was deleted: without it no client can connect any more, and nothing could stop the owner.
@@ -59,6 +54,13 @@ impl Token {
             tracing::warn!(cause = error.raw_os_error(), "the file of the token is not restored");
         }
     }
+}
+
+/// What a request says to be its token.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    // The name of a scheme is case-insensitive (RFC 9110, 11.1).
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// The token of a data directory's owner, for its clients; `None` if it cannot be read: an older owner needs none.
@@ -100,7 +102,7 @@ fn kept(path: &Path) -> io::Result<Option<String>> {
 }
 
 fn made(path: &Path) -> io::Result<String> {
-    let text = random();
+    let text = crate::access::random_text();
     write(path, &text)?;
     Ok(text)
 }
@@ -109,25 +111,4 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(format!("{token}\n").as_bytes())?;
     file.sync_all()
-}
-
-/// Two ids, each the first of its source: only that one is completely random, 73 bits of it. Later ones are counted up from it.
-fn random() -> String {
-    [(); 2].map(|()| SystemRandom::default().uuid_v7(1).simple().to_string()).concat()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::random;
-
-    #[test]
-    fn token_is_random_except_for_what_makes_it_an_id() {
-        let tokens = [(); 20].map(|()| random());
-        for chance in [13..16, 17..24, 24..32, 45..48, 49..56, 56..64] {
-            let seen: HashSet<_> = tokens.iter().map(|token| &token[chance.clone()]).collect();
-            assert!(seen.len() > 10, "{chance:?} of {tokens:?}");
-        }
-    }
 }

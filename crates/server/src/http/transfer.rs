@@ -1,6 +1,7 @@
 //! Whole exports and imports, as the body of a response or request. Must never keep a whole one in memory as text, and must
 //! import nothing from an incomplete body.
 
+use axum::Extension;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::{RawPathParams, Request as HttpRequest, State};
 use axum::http::{StatusCode, header};
@@ -11,6 +12,8 @@ use retake_engine::Inflow;
 use retake_wire::reply::Chunk;
 use retake_wire::request::{Export, ExportWhole, Format, ImportWhole};
 use retake_wire::{Client, Problem, Reply, Request};
+
+use crate::InProcess;
 
 use super::body::{LARGEST, let_go, too_large};
 use super::parse;
@@ -29,20 +32,21 @@ pub(super) fn kind_of(format: Format) -> &'static str {
 /// All pieces of an export in order. Each is read when the one before has been sent.
 pub(super) async fn export(
     State(desk): State<HttpState>,
+    Extension(client): Extension<InProcess>,
     params: RawPathParams,
     http: HttpRequest,
 ) -> Result<Response, ProblemResponse> {
     parse::without_identity(http.headers())?;
     let whole: ExportWhole = parse::named(desk.shapes.of("export_stream"), &params, &http)?;
     let format = whole.format;
-    let first = piece(&desk, &whole, None).await.map_err(ProblemResponse)?;
+    let first = piece(&client, &whole, None).await.map_err(ProblemResponse)?;
     let pieces = stream::try_unfold(Some(ExportPart::There(first)), move |next| {
-        let (desk, whole) = (desk.clone(), whole.clone());
+        let (client, whole) = (client.clone(), whole.clone());
         async move {
             let chunk = match next {
                 Some(ExportPart::There(chunk)) => chunk,
                 // Only the connection shows whether the body is complete.
-                Some(ExportPart::At(cursor)) => piece(&desk, &whole, Some(cursor)).await.map_err(broken)?,
+                Some(ExportPart::At(cursor)) => piece(&client, &whole, Some(cursor)).await.map_err(broken)?,
                 None => return Ok::<_, std::io::Error>(None),
             };
             Ok(Some((chunk.text, chunk.cursor.map(ExportPart::At))))
@@ -58,9 +62,9 @@ enum ExportPart {
     At(String),
 }
 
-async fn piece(desk: &HttpState, of: &ExportWhole, cursor: Option<String>) -> Result<Chunk, Problem> {
+async fn piece(client: &InProcess, of: &ExportWhole, cursor: Option<String>) -> Result<Chunk, Problem> {
     let (conversation, format) = (of.conversation.clone(), of.format);
-    match desk.client.call(Request::Export(Export { conversation, format, cursor })).await? {
+    match client.call(Request::Export(Export { conversation, format, cursor })).await? {
         Reply::Chunk(chunk) => Ok(chunk),
         _ => Err(defect().0),
     }
@@ -73,12 +77,13 @@ fn broken(problem: Problem) -> std::io::Error {
 /// Imports the lines of a body as they arrive.
 pub(super) async fn import(
     State(desk): State<HttpState>,
+    Extension(client): Extension<InProcess>,
     params: RawPathParams,
     http: HttpRequest,
 ) -> Result<Response, ProblemResponse> {
     let whole: ImportWhole = parse::named(desk.shapes.of("import_stream"), &params, &http)?;
     let request = parse::identity(http.headers())?;
-    let inflow = desk.client.import_stream(whole, request.as_deref()).map_err(ProblemResponse)?;
+    let inflow = client.import_stream(whole, request.as_deref()).await.map_err(ProblemResponse)?;
     let mut body = http.into_body().into_data_stream();
     let inflow = match taken(inflow, &mut body).await {
         Ok(inflow) => inflow,
@@ -87,7 +92,7 @@ pub(super) async fn import(
             return Err(told);
         }
     };
-    let receipt = desk.client.import_ended(inflow).await.map_err(ProblemResponse)?;
+    let receipt = client.import_ended(inflow).await.map_err(ProblemResponse)?;
     Ok(replied(&receipt))
 }
 

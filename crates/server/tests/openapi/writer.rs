@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retake_wire::http::{
-    ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LAST_EVENT, LIST_EVENTS, Method, PROBLEM, REQUEST_ID, RUNS,
+    ENDPOINTS, EVENTS, EXPORT, EXPORT_WHOLE, Endpoint, FOLLOW, IMPORT, IMPORT_WHOLE, LAST_EVENT, LIST_EVENTS,
+    Method, PROBLEM, REQUEST_ID, RUN, RUNS,
 };
 use retake_wire::request::{ExportWhole, ImportWhole};
-use retake_wire::{Event, Follow, Problem, Reply, Request, Run, RunEvent};
+use retake_wire::{Event, Follow, Need, Problem, Reply, Request, Run, RunEvent};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -24,7 +25,8 @@ const REQUESTS: &[&str] = &["ExportWhole", "Follow", "ImportWhole", "Request", "
 /// Errors that any request can get.
 const PROBLEMS: &[(u16, &str)] = &[
     (400, "This document does not describe such a request."),
-    (401, "The token is missing, or another one."),
+    (401, "The token is missing or wrong, it has expired, or it was revoked."),
+    (403, "The token does not permit it: `x-needs` of each operation says what it needs at least."),
     (404, "Something named in it is not there."),
     (409, "It is not possible in the current state, or the same key came with another request."),
     (412, "Its author saw an older state; `head` is the one of now."),
@@ -82,7 +84,8 @@ pub(super) fn document() -> Value {
         "components": { "responses": problems(), "securitySchemes": { "token": {
             "type": "http",
             "scheme": "bearer",
-            "description": "The content of the file `token` in the data directory, over the Unix socket there as over TCP.",
+            "description": "The content of the file `token` in the data directory, which permits everything, or a token that \
+                `token_create` made. Over the Unix socket there as over TCP.",
         } } },
     });
     let shapes = defined.needed_by(&document);
@@ -171,6 +174,7 @@ impl Defined {
             "operationId": endpoint.name,
             "summary": says.split('→').next().unwrap_or_default().trim(),
             "tags": [topic(endpoint.path)],
+            "x-needs": needs(endpoint.needs()),
             "responses": Self::responses(json!({ "application/json": { "schema": self.reply(endpoint.reply) } })),
         });
         let is_empty = shape["properties"].as_object().is_none_or(Map::is_empty) && choices(&shape).is_none();
@@ -195,6 +199,7 @@ impl Defined {
             "operationId": "run",
             "summary": "Starts a model run. Its events come as they happen; the last is `ended`. Who goes away stops nothing.",
             "tags": ["runs"],
+            "x-needs": needs(RUN),
             "parameters": [identity()],
             "requestBody": body(shape),
             "responses": Self::responses(stream_of("RunEvent")),
@@ -222,6 +227,7 @@ impl Defined {
             "summary": summary,
             "description": "An event's id names it to who comes back. Events that are not stored, such as pieces of an answer, have none.",
             "tags": ["events"],
+            "x-needs": needs(FOLLOW),
             "parameters": parameters,
             "responses": Self::responses(stream_of("Event")),
         })
@@ -245,6 +251,7 @@ impl Defined {
             "operationId": "export_stream",
             "summary": "A whole export as one body, of the state that its beginning found. One that can't be read to its end is cut off.",
             "tags": ["conversations"],
+            "x-needs": needs(EXPORT_WHOLE),
             "parameters": parameters,
             "responses": Self::responses(content.into()),
         })
@@ -264,6 +271,7 @@ impl Defined {
             "operationId": "import_stream",
             "summary": "Imports the lines of the body, whose type does not matter: all of them, or nothing where it breaks off.",
             "tags": ["imports"],
+            "x-needs": needs(IMPORT_WHOLE),
             "parameters": parameters,
             "requestBody": { "required": true, "content": { "application/octet-stream": lines } },
             "responses": Self::responses(receipt),
@@ -381,6 +389,13 @@ fn body(shape: Value) -> Value {
     let needs = |shape: &Value| shape["required"].as_array().is_some_and(|required| !required.is_empty());
     let required = needs(&shape) || choices(&shape).is_some();
     json!({ "required": required, "content": { "application/json": { "schema": closed(shape) } } })
+}
+
+/// The least that a token must permit, and where: `everything`, `named` (in the named conversation; without one, everywhere) or
+/// `somewhere` (the reply has only what the token covers).
+fn needs(need: Need) -> Value {
+    let (right, over): (&str, &str) = (need.right.into(), need.over.into());
+    json!({ "right": right, "over": over })
 }
 
 /// The topic of a path.

@@ -23,6 +23,7 @@ pub(super) struct Data {
     pub(super) files: super::files::Files,
     pub(super) agent: super::tool_turns::Agent,
     pub(super) outbox: super::outbox::Outbox,
+    pub(super) tokens: super::access::Tokens,
     /// Drafts of new conversations, by folder and author.
     pub(super) drafts_in: RedBlackTreeMapSync<(String, String), Vec<Part>>,
 }
@@ -140,7 +141,9 @@ impl Data {
             self.requests.remove_mut(request);
         }
         for (log, no) in &what.authors {
-            self.op_mut(*log, *no)?.author.clear();
+            let op = self.op_mut(*log, *no)?;
+            op.author.clear();
+            op.principal = op.principal.erased();
         }
         for log in &what.states {
             // A full state can be computed from the operations again.

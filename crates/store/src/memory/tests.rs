@@ -64,6 +64,7 @@ fn op(no: u64, change: Change, summary: Option<&str>) -> Operation {
         summary: summary.map(str::to_owned),
         history_before: UndoHistory::default(),
         history_after: UndoHistory::default(),
+        principal: retake_core::Principal::default(),
         author: String::new(),
         time: Time(0),
         request: None,

@@ -166,10 +166,19 @@ struct OperationRecord {
     before: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     after: Option<Value>,
-    author: String,
+    #[serde(flatten)]
+    by: ByRecord,
     time_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<RequestRecord>,
+}
+
+/// The author of an operation. In a line these are fields of the operation itself.
+#[derive(Serialize, Deserialize)]
+struct ByRecord {
+    author: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    principal: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -410,7 +419,7 @@ fn operation_record(of: usize, op: &Operation, made_by: &MadeBy) -> OperationRec
         summary: record.summary,
         before: record.before.as_deref().map(value),
         after: record.after.as_deref().map(value),
-        author: record.author,
+        by: ByRecord { author: record.author, principal: record.principal },
         time_ms: record.time,
         request: request_record(made_by),
     }
@@ -429,7 +438,8 @@ fn operation(record: OperationRecord, request: Option<RequestId>) -> Decoded<Ope
         summary: record.summary,
         before: record.before.map(|line| line.to_string()),
         after: record.after.map(|line| line.to_string()),
-        author: record.author,
+        author: record.by.author,
+        principal: record.by.principal,
         time: record.time_ms,
     };
     decode_op(row, request)

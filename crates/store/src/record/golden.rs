@@ -285,6 +285,7 @@ fn operation(reason: Reason, change: Change) -> Operation {
             history_before.clone()
         },
         history_before,
+        principal: retake_core::Principal::default(),
         author: "mia".into(),
         time: Time(1_795_300_000_000),
         request: None,

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use retake_core::{
-    Change, Head, MarkChange, OpNo, Operation, Pos, Reason, RequestId, Revision, Seq, Step, Time, UndoHistory,
+    Change, Head, MarkChange, OpNo, Operation, Pos, Principal, Reason, RequestId, Revision, Seq, Step, Time,
+    UndoHistory,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,8 @@ pub(crate) struct OpRecord {
     /// The undo history after, if it does not follow from the one before.
     pub(crate) after: Option<String>,
     pub(crate) author: String,
+    /// Who asked for it; not stored for the local user.
+    pub(crate) principal: Option<String>,
     pub(crate) time: i64,
 }
 
@@ -69,6 +72,7 @@ pub(crate) fn encode_op(op: &Operation) -> OpRecord {
         after: (op.history_after != history_after(op.reason, op.no, &op.history_before))
             .then(|| to_json(&history_record(&op.history_after))),
         author: op.author.clone(),
+        principal: op.principal.encode(),
         time: op.time.0,
     }
 }
@@ -107,9 +111,14 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
         history_before,
         history_after,
         author: record.author,
+        principal: decode_principal(record.principal.as_deref())?,
         time: Time(record.time),
         request,
     })
+}
+
+fn decode_principal(text: Option<&str>) -> Decoded<Principal> {
+    Principal::decode(text).ok_or_else(|| "its principal cannot be read".to_owned())
 }
 
 /// The undo history after most operations: a step is added, other operations leave it unchanged.

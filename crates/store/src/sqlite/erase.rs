@@ -44,7 +44,9 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
     for (log, no) in &what.authors {
         let sql = (
             "erase an operation's author",
-            "UPDATE operation SET author = '' WHERE root = ? AND log = ? AND no = ?",
+            "UPDATE operation SET author = '', principal = iif(principal GLOB 'member:*',
+               substr(principal, 1, 7 + instr(substr(principal, 8), ':')), principal)
+             WHERE root = ? AND log = ? AND no = ?",
         );
         run(db, sql, params![root.0, log.0, super::cells::int(no.0)])?;
     }

@@ -16,7 +16,7 @@ use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy, OperationRows};
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT no, kind, reason, delta, at, tip, revision, before, after, author, time, request, summary, kept ",
+            "SELECT no, kind, reason, delta, at, tip, revision, before, after, author, time, request, summary, kept, principal ",
             "FROM operation WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND ",
             $rest
         )
@@ -48,6 +48,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
         before,
         after,
         author,
+        principal: cells.next()?,
         time,
     };
     decode_op(record, request)
@@ -86,7 +87,7 @@ impl OperationRows for SqliteRows {
         let bytes = record.delta.len() + texts.sum::<usize>();
         let sql = (
             "append an operation",
-            "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         );
         let values = params![
             home.root.0,
@@ -106,6 +107,7 @@ impl OperationRows for SqliteRows {
             made.map(|made| made.1),
             record.summary,
             record.kept,
+            record.principal,
         ];
         run(&self.db, sql, values)?;
         Ok(bytes as u64)

@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 18] = [
+const STEPS: [Step; 19] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -42,6 +42,7 @@ const STEPS: [Step; 18] = [
     // Entries may recall facts since this format, too.
     |db| db.execute_batch(MEMORY),
     |db| db.execute_batch(SUBAGENTS),
+    |db| db.execute_batch(ACCESS),
 ];
 
 /// The format since which text is split into words as in `query::words`. After a migration from an older file the full-text index
@@ -438,5 +439,19 @@ CREATE TABLE candidate (
   no INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   PRIMARY KEY (root, log, no, seq)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Who asked for an operation, and the tokens: their digests, never they themselves. Tokens belong to no root.
+const ACCESS: &str = "
+ALTER TABLE operation ADD COLUMN principal TEXT;
+
+CREATE TABLE token (
+  name TEXT PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  grants TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  expires INTEGER,
+  revoked INTEGER
 ) STRICT, WITHOUT ROWID;
 ";

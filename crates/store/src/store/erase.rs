@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
     Change, ChangeKind, ChangeOrigin, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo,
-    Part, Pos, Receipt, RequestId, Time, Words,
+    Part, Pos, Principal, Receipt, RequestId, Time, Words,
 };
 
 use super::Context;
@@ -53,8 +53,16 @@ pub(super) fn by_without(by: &ChangeOrigin, matching: Option<&str>) -> ChangeOri
         if holds(&by.author, text) {
             by.author.clear();
         }
+        if principal_holds(&by.principal, text) {
+            by.principal = by.principal.erased();
+        }
     }
     by
+}
+
+/// Whether a principal's person has the text. Tokens and accounts have names that the user gave them.
+fn principal_holds(principal: &Principal, text: &str) -> bool {
+    matches!(principal, Principal::Member { person, .. } if holds(person, text))
 }
 
 /// The places of the content.
@@ -285,7 +293,9 @@ impl Context {
                 if touched {
                     erasure.ops.push((member.row.log, op.no));
                 }
-                if matching.is_some_and(|text| holds(&op.author, text)) {
+                if matching
+                    .is_some_and(|text| holds(&op.author, text) || principal_holds(&op.principal, text))
+                {
                     erasure.authors.push((member.row.log, op.no));
                 }
                 let named = |path: &[u8]| {

@@ -289,7 +289,7 @@ impl Context {
         of: Option<ConversationId>,
         request: RequestId,
     ) -> Result<Option<Receipt>> {
-        let by = ChangeOrigin { author: String::new(), time: Time(0), request: Some(request), wording: None };
+        let by = ChangeOrigin { request: Some(request), ..ChangeOrigin::default() };
         match of {
             Some(id) => {
                 let loaded = self.load(id)?;

@@ -204,6 +204,7 @@ pub fn operations(look: &Look, page: &Operations) -> Text {
                 cell(safe::line(&it.head)).style(Style::Accent),
                 cell(words::when(look, it.time_ms)),
                 cell(verb(it.reason)).style(Style::Bold),
+                cell(words::asked_by(&it.principal, &it.author)),
                 cell(format!("before: {}", safe::line(&it.before))).style(Style::Dim),
                 cell(next).style(Style::Good),
             ]

@@ -1,7 +1,7 @@
 //! Counts, times, names and titles in words. Must never cut a word that tells an amount.
 
-use retake_wire::Role;
 use retake_wire::reply::{Conversation, Counts, Line, OwnerWork, Parent, TurnActions};
+use retake_wire::{Principal, Role};
 
 use crate::text::Look;
 use crate::text::style::Style;
@@ -79,6 +79,15 @@ pub fn speaker(role: Role, author: &str) -> (String, Style) {
         Role::System => ("system", Style::Warn),
     };
     if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
+}
+
+/// Who asked for an operation; empty for the user.
+pub fn asked_by(principal: &Principal, author: &str) -> String {
+    match principal {
+        Principal::Local => String::new(),
+        Principal::Token { name } => format!("by token {}", safe::line(name)),
+        Principal::Member { account, .. } => format!("by {} ({})", safe::line(author), safe::line(account)),
+    }
 }
 
 /// The author of text that a program wrote by itself.

@@ -53,6 +53,7 @@ pub const IN_A_SHELL: &[&str] = &[
     "say",
     "serve",
     "targets",
+    "token",
     "unfold",
     "workspace",
 ];

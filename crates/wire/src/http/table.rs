@@ -95,6 +95,9 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("outbox", Get, "/v1/outbox", "outbox"),
     row("outbox_retry", Post, "/v1/outbox/attempts", "outbox"),
     row("outbox_drop", Post, "/v1/outbox/drops", "outbox"),
+    row("token_create", Post, "/v1/tokens", "new_token"),
+    row("token_list", Get, "/v1/tokens", "tokens"),
+    row("token_revoke", Delete, "/v1/tokens/{name}", "tokens"),
     row("backup", Post, "/v1/backups", "written"),
     row("doctor", Post, "/v1/doctor", "report"),
 ];

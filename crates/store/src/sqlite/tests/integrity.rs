@@ -3,7 +3,7 @@
 use retake_core::{Change, Fact, Finding, Head, OpNo, Part, Reason};
 
 use super::super::{
-    conversation as conversations, draft, entry, files, operation as operations, outbox, tool_turns,
+    access, conversation as conversations, draft, entry, files, operation as operations, outbox, tool_turns,
 };
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::{Result, StoreError};
@@ -211,6 +211,7 @@ fn no_reader_scans_the_entries() {
         .chain(draft::READS)
         .chain([&conversations::SUBAGENTS])
         .chain(outbox::READS)
+        .chain(access::READS)
         .chain(tool_turns::READS.iter().copied().flatten())
     {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -235,7 +236,7 @@ fn no_reader_scans_the_entries() {
 
 /// Indexes that do not begin with the root, with their first column. They are global, or belong to this machine: an id or a
 /// request names its conversation, folders belong to no conversation, and facts are remembered beyond one.
-const WITHOUT_ROOT: [(&str, &str); 9] = [
+const WITHOUT_ROOT: [(&str, &str); 11] = [
     ("capture", "workspace"),
     ("conversation", "id"),
     ("conversation", "request"),
@@ -245,6 +246,8 @@ const WITHOUT_ROOT: [(&str, &str); 9] = [
     ("meta", "name"),
     ("open_call", "id"),
     ("outbox", "due"),
+    ("token", "digest"),
+    ("token", "name"),
 ];
 
 #[test]

@@ -130,6 +130,7 @@ pub(super) fn operation(no: u64, reason: Reason, change: Change) -> Operation {
         summary: None,
         history_before,
         history_after,
+        principal: retake_core::Principal::default(),
         author: "mia".into(),
         time: NOW,
         request: None,

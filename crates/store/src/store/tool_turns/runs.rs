@@ -94,7 +94,7 @@ impl Context {
                 id_at(&loaded, now),
                 Role::User,
                 parts,
-                ChangeOrigin { author, time: now, request, wording },
+                ChangeOrigin { author, time: now, request, wording, ..ChangeOrigin::default() },
             )
         };
         match self.say(id, say.clone()) {

@@ -330,6 +330,7 @@ fn operation(number: u64) -> Operation {
         reason: retake_wire::OperationReason::Rewind,
         summary: OpSummary::Unknown,
         description: format!("step {number}"),
+        principal: retake_wire::Principal::Local,
         author: "ann".into(),
         time_ms: NOW_MS,
         before: format!("{}.2", number - 1),

@@ -14,6 +14,7 @@ fn op(number: u64, reason: OperationReason, description: &str) -> Operation {
         reason,
         summary: OpSummary::Unknown,
         description: description.to_owned(),
+        principal: retake_wire::Principal::Local,
         author: "ann".to_owned(),
         time_ms: NOW_MS - i64::try_from(300 - number).expect("small") * 600_000,
         before: format!("{}.40", number - 1),

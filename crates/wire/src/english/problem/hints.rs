@@ -209,6 +209,11 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::TooLarge, "", "send less at once: a large import in several pieces, a picture as a smaller one"),
     (C::TooManySteps, "", "say “go on” if it should"),
     (C::TooMuch, "", "name folders that need not be covered in a file .retakeignore, then try again"),
+    (C::Unauthorized, "expired", "ask the user of this owner for a new one: `retake token create`"),
+    (C::Unauthorized, "revoked", "ask the user of this owner for a new one: `retake token create`"),
+    (C::NoToken, "", "`retake token list` shows the tokens"),
+    (C::NotPermitted, "", "the user of this owner can make a token that permits it: `retake token create`"),
+    (C::TokenExists, "", "choose another name"),
     (
         C::Unauthorized,
         "",
