@@ -8,6 +8,7 @@ mod agent;
 mod ask_cause;
 mod attach;
 mod call_refusal;
+pub mod chat;
 mod client;
 mod command_file;
 mod condition;

@@ -67,6 +67,11 @@ const TABLE: &[Permission] = &[
         forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
     },
     Permission { krate: "tui", workspace: &["wire"], forbidden: CLIENT },
+    Permission {
+        krate: "gateway",
+        workspace: &["wire"],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
+    },
     Permission { krate: "cli", workspace: &["wire", "engine", "server", "tui"], forbidden: CLIENT },
     Permission {
         krate: "testkit",

@@ -1,0 +1,16 @@
+//! Connects conversations to chat platforms. It knows `wire` and the platforms, and holds no truth: it may be killed at any moment,
+//! and nothing is lost. Must never name a platform outside of the adapters.
+
+mod adapter;
+mod capabilities;
+mod failure;
+mod http;
+
+pub use adapter::{
+    Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,
+    SetupStep, Style, Styled, StyledText,
+};
+pub use capabilities::{
+    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
+};
+pub use failure::{Failure, Refused};
