@@ -146,6 +146,8 @@ pub enum Over {
     Named,
     /// Somewhere: the reply holds only what the grants cover.
     Somewhere,
+    /// In the account that it names. Only the token of its gateway has that, and nothing else.
+    Account,
 }
 
 /// What a kind of request needs at least. Some contents of it need more: [`crate::Request::demand`].
@@ -162,6 +164,6 @@ pub struct Need {
 pub struct Demand<'a> {
     /// The right, and where.
     pub need: Need,
-    /// The conversation that the request names.
-    pub conversation: Option<&'a str>,
+    /// The conversation that the request names; for a gateway's request, the account.
+    pub named: Option<&'a str>,
 }

@@ -1,11 +1,64 @@
 //! What a chat platform and the owner tell each other: places, people, and inbound events. All texts are untrusted. Must never hold
 //! the name of a platform's method or a token.
 
+mod notice;
+mod request;
+mod work;
+
 use serde::{Deserialize, Serialize};
+
+pub use notice::{ChatNotice, ChatRefusal, ChatStep};
+pub use request::{
+    Arrival, Arrive, Arrived, BoundPlace, ChatCommand, ChatVerb, GatewayConnect, GatewayConnected,
+    GatewayCursor, GatewayHold, GatewaySettle, GatewaySettled, GatewayTake, GatewayWork, Hold,
+};
+pub use work::{
+    Deletion, LostAttempt, PostAction, PostContent, PostCounts, PostFailure, PostKind, PostOutcome, PostWork,
+    StayCause, StayCount,
+};
+
+/// A button of a post.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ChatButton {
+    /// What it does.
+    pub label: ButtonLabel,
+    /// What comes back when it is pressed: at most 40 characters of `[A-Za-z0-9_-]`.
+    pub data: String,
+}
+
+/// The label of a button.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "label", rename_all = "snake_case")]
+pub enum ButtonLabel {
+    /// Yes, do it.
+    Confirm,
+    /// No.
+    Cancel,
+    /// Allow the call.
+    Approve,
+    /// Deny the call.
+    Deny,
+    /// Undo the step.
+    Undo,
+    /// Post again what was removed.
+    PostAgain,
+    /// Go back to this turn: the beginning of its message, untrusted.
+    Turn {
+        /// The beginning of the message.
+        text: String,
+    },
+    /// Older turns.
+    Older,
+    /// Take back only the own turn.
+    DropMine,
+}
 
 /// The location of a message: an account, a chat, and a thread in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Place {
     /// The name of the account in the settings.
     pub account: String,
@@ -19,6 +72,7 @@ pub struct Place {
 /// A person, or another bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Person {
     /// The platform's id. Names change, this one does not.
     pub id: String,
@@ -58,7 +112,7 @@ pub enum Addressed {
 /// An inbound event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Inbound {
     /// A message.
     Message(InboundMessage),
@@ -108,6 +162,7 @@ pub enum Inbound {
 /// A message of a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct InboundMessage {
     /// Its place.
     pub place: Place,
@@ -140,6 +195,7 @@ pub struct InboundMessage {
 /// A file that is attached to a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct InboundFile {
     /// What the adapter needs to fetch it.
     pub handle: String,

@@ -19,6 +19,7 @@ mod tree;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{NewToken, Principal, Tokens};
+use crate::chat::{Arrived, GatewayConnected, GatewaySettled, GatewayWork};
 use crate::command_file::CommandFiles;
 use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
@@ -102,6 +103,14 @@ pub enum Reply {
     NewToken(NewToken),
     /// All tokens.
     Tokens(Tokens),
+    /// What a gateway needs to begin.
+    GatewayConnected(GatewayConnected),
+    /// What became of an event.
+    Arrived(Arrived),
+    /// Work on posts.
+    GatewayWork(GatewayWork),
+    /// Whether a post is still wanted.
+    GatewaySettled(GatewaySettled),
     /// A file that was written.
     Written(Written),
     /// The result of a check of the store.

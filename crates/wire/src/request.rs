@@ -34,6 +34,7 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 
 use crate::access::{TokenCreate, TokenTarget};
 use crate::action::Action;
+use crate::chat::{Arrive, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake};
 use crate::command_file::CommandsOf;
 use crate::content::{Part, Role};
 use crate::files::FileOptions;
@@ -210,6 +211,18 @@ pub enum Request {
     OutboxRetry(OutboxItems),
     /// Gives items of the outbox up: their destinations are not told. → `Outbox`
     OutboxDrop(OutboxItems),
+    /// Connects a gateway to its account. → `GatewayConnected`
+    GatewayConnect(GatewayConnect),
+    /// An event of a chat platform. → `Arrived`
+    Arrive(Arrive),
+    /// Records where the events of an account end. → `Done`
+    GatewayCursor(GatewayCursor),
+    /// Takes work on posts. → `GatewayWork`
+    GatewayTake(GatewayTake),
+    /// Reports what became of work on a post. → `GatewaySettled`
+    GatewaySettle(GatewaySettle),
+    /// Records until when nothing is sent to a bucket. → `Done`
+    GatewayHold(GatewayHold),
     /// Makes a token. → `NewToken`
     TokenCreate(TokenCreate),
     /// All tokens, without their secrets. → `Tokens`

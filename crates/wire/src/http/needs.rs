@@ -51,6 +51,13 @@ pub const fn need(kind: RequestKind) -> Need {
         K::Outbox | K::OutboxRetry | K::OutboxDrop | K::Backup | K::Doctor | K::Stop => {
             everything(Administer)
         }
+        // A gateway acts for members of chats, with their rights.
+        K::GatewayConnect
+        | K::Arrive
+        | K::GatewayCursor
+        | K::GatewayTake
+        | K::GatewaySettle
+        | K::GatewayHold => Need { right: Talk, over: Over::Account },
         K::TokenCreate | K::TokenList | K::TokenRevoke => everything(Administer),
     }
 }
@@ -82,7 +89,20 @@ impl Request {
             Self::Apply(apply) if matches!(apply.action, Action::Erase { .. }) => ADMINISTER,
             other => need(other.into()),
         };
-        Demand { need, conversation: self.conversation() }
+        Demand { need, named: self.account().or_else(|| self.conversation()) }
+    }
+
+    /// The account that a gateway's request names.
+    fn account(&self) -> Option<&str> {
+        Some(match self {
+            Self::GatewayConnect(it) => &it.account,
+            Self::Arrive(it) => &it.account,
+            Self::GatewayCursor(it) => &it.account,
+            Self::GatewayTake(it) => &it.account,
+            Self::GatewaySettle(it) => &it.account,
+            Self::GatewayHold(it) => &it.account,
+            _ => return None,
+        })
     }
 
     /// The conversation that the request names.
@@ -164,20 +184,20 @@ impl Run {
             RunStart::Command { entry: Some(_), .. } => named(Right::Rewind),
             RunStart::Say { .. } | RunStart::Command { .. } | RunStart::Answer => RUN,
         };
-        Demand { need, conversation }
+        Demand { need, named: conversation }
     }
 }
 
 impl Follow {
     /// What this subscription needs.
     pub fn demand(&self) -> Demand<'_> {
-        Demand { need: FOLLOW, conversation: self.conversation.as_deref() }
+        Demand { need: FOLLOW, named: self.conversation.as_deref() }
     }
 }
 
 impl ExportWhole {
     /// What this export needs.
     pub fn demand(&self) -> Demand<'_> {
-        Demand { need: EXPORT_WHOLE, conversation: Some(&self.conversation) }
+        Demand { need: EXPORT_WHOLE, named: Some(&self.conversation) }
     }
 }

@@ -1,0 +1,160 @@
+//! Fixed sentences of chats, as typed values: the gateway makes the words. Names in them are untrusted.
+
+use serde::{Deserialize, Serialize};
+
+use super::ChatVerb;
+use super::work::PostCounts;
+
+/// A sentence for people in a chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "notice", rename_all = "snake_case")]
+pub enum ChatNotice {
+    /// A step was done.
+    Step {
+        /// What it was.
+        step: ChatStep,
+        /// How many turns or steps.
+        count: u32,
+        /// Who asked, where others read it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// What became of its posts.
+        posts: PostCounts,
+        /// Files that it changed.
+        #[serde(default)]
+        files: u32,
+    },
+    /// Asks whether to go on with a step.
+    Confirm {
+        /// The turns that it takes back.
+        turns: u32,
+        /// The files that it changes.
+        files: u32,
+        /// The posts that it takes back.
+        posts: u32,
+        /// Other people whose turns it takes back: at most 8.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
+    },
+    /// Asks for the turn to go back to: the buttons name the turns.
+    Choose,
+    /// Refused.
+    Refused(ChatRefusal),
+    /// The list of commands.
+    Help,
+    /// A new conversation begins in this place.
+    NewConversation,
+    /// The run was stopped.
+    Stopped,
+    /// What is going on.
+    Status {
+        /// Whether an answer is being written.
+        running: bool,
+        /// Posts that wait to be sent.
+        to_send: u32,
+        /// Posts that wait to be deleted.
+        to_delete: u32,
+    },
+    /// The posts that stay.
+    PostsThatStay {
+        /// By the cause.
+        posts: PostCounts,
+    },
+    /// A part of an answer could not be sent.
+    PartNotSent {
+        /// Which, from 1.
+        part: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// So many messages were missed, and are not answered.
+    Missed {
+        /// How many.
+        count: u32,
+    },
+    /// The run failed. The code is one of problems.
+    RunFailed {
+        /// The code.
+        code: String,
+    },
+    /// An approval is needed.
+    ApprovalNeeded {
+        /// The name of the tool.
+        tool: String,
+        /// What it would do, on one line, shortened.
+        what: String,
+    },
+    /// An approval was decided.
+    ApprovalDecided {
+        /// Whether it was given.
+        approved: bool,
+        /// By whom.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+}
+
+/// A step, in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ChatStep {
+    /// Turns were taken back.
+    Rewind,
+    /// Turns were dropped.
+    Drop,
+    /// Steps were undone.
+    Undo,
+    /// Undone steps were done again.
+    Redo,
+    /// The last answer is made again.
+    Retry,
+    /// A message got another wording.
+    Edit,
+}
+
+/// Why something was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "refusal", rename_all = "snake_case")]
+pub enum ChatRefusal {
+    /// Turns of these people come after it: at most 8 names.
+    TurnsOf {
+        /// The names.
+        names: Vec<String>,
+    },
+    /// The last step was somebody else's.
+    LastStepOf {
+        /// The name.
+        name: String,
+    },
+    /// Only an owner may do that.
+    OwnersOnly,
+    /// The button belongs to the person who asked.
+    NotYourButton,
+    /// The message belongs to no turn of this conversation.
+    NotOfThisConversation,
+    /// The command needs a reply to a message.
+    NeedsReply {
+        /// The command.
+        verb: ChatVerb,
+    },
+    /// There is nothing to do.
+    Nothing {
+        /// The command.
+        verb: ChatVerb,
+    },
+    /// The list or the button is older than the conversation.
+    Stale,
+    /// Other people changed files.
+    FilesChanged {
+        /// How many.
+        count: u32,
+    },
+    /// Anything else: the code of the problem.
+    Problem {
+        /// The code.
+        code: String,
+    },
+}

@@ -1,0 +1,232 @@
+//! The requests of a gateway, and their replies. A gateway's token permits these and nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use super::notice::ChatNotice;
+use super::work::{PostOutcome, PostWork};
+use super::{Inbound, Place};
+use crate::content::Part;
+
+/// Connects a gateway to its account. One gateway at a time has it; its lease lasts a minute, and each of its requests renews it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayConnect {
+    /// The account.
+    pub account: String,
+    /// The name of this gateway, for others that want the account: its process and machine.
+    pub holder: String,
+}
+
+/// What a gateway needs to begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayConnected {
+    /// Where the events ended, if there were some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// The holds that are in force: at most one for each bucket.
+    pub holds: Vec<Hold>,
+    /// The places that are bound to a conversation: bounded by the places of the account.
+    pub places: Vec<BoundPlace>,
+}
+
+/// A time until which nothing is sent to a bucket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hold {
+    /// The name of the bucket.
+    pub bucket: String,
+    /// Until when, in Unix milliseconds.
+    pub until_ms: i64,
+}
+
+/// A place that is bound to a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BoundPlace {
+    /// The place.
+    pub place: Place,
+    /// The platform id of the last message that arrived from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<String>,
+}
+
+/// An event of the platform. When the reply comes, it is durable, and can be acknowledged to the platform.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Arrive {
+    /// The account.
+    pub account: String,
+    /// The name of this gateway.
+    pub holder: String,
+    /// The name of the event, unique in the account. An event that arrives again with this name gets the first reply, and nothing
+    /// is done.
+    pub transport_key: String,
+    /// The event.
+    pub event: Inbound,
+    /// The fetched files of the message, and the transcript of a voice message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// The command that the message is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<ChatCommand>,
+    /// Whether the person moderates the place. Only asked for commands that may need it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moderates: bool,
+    /// Whether the message was missed and is too old to be answered: it is stored without a turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_late: bool,
+}
+
+/// A command that a person wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ChatCommand {
+    /// What to do.
+    pub verb: ChatVerb,
+    /// How many turns or steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+}
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ChatVerb {
+    /// Take back turns: `count` of them, those from the replied message on, or a choice.
+    Rewind,
+    /// Undo steps.
+    Undo,
+    /// Do undone steps again.
+    Redo,
+    /// Answer the last message again.
+    Retry,
+    /// Take back the turn of the replied message only.
+    Drop,
+    /// Stop the run.
+    Stop,
+    /// Begin a new conversation in this place.
+    New,
+    /// List the commands.
+    Help,
+    /// Say what is going on.
+    Status,
+    /// List the posts that stay.
+    Posts,
+}
+
+/// What became of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Arrived {
+    /// What became of it.
+    pub outcome: Arrival,
+    /// Whether it had arrived before: then nothing was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+}
+
+/// What became of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "arrival", rename_all = "snake_case")]
+pub enum Arrival {
+    /// A prompt: it is answered.
+    Said {
+        /// The conversation.
+        conversation: String,
+    },
+    /// It is stored without a turn.
+    Observed,
+    /// A command or an edit was carried out, or refused. What people read of it is a post.
+    Done,
+    /// Nothing is stored.
+    Ignored,
+    /// The author is not known here, and nothing of the event is stored. With a code, tell it to the author in one sentence.
+    Stranger {
+        /// The pairing code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+    },
+    /// A press was handled: show this to the person who pressed.
+    Pressed {
+        /// What to show.
+        notice: ChatNotice,
+    },
+}
+
+/// Records where the events of an account end: everything before is durable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayCursor {
+    /// The account.
+    pub account: String,
+    /// The name of this gateway.
+    pub holder: String,
+    /// The place, in the platform's words.
+    pub cursor: String,
+}
+
+/// Takes the next work of an account. Waits for it, if there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayTake {
+    /// The account.
+    pub account: String,
+    /// The name of this gateway.
+    pub holder: String,
+    /// How long to wait for work, in milliseconds: at most 30,000. Default: not at all.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(max = 30_000)))]
+    pub wait_ms: u64,
+    /// The most pieces of work: 1 to 100. Default: 20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 100)))]
+    pub most: Option<u32>,
+}
+
+/// Work of an account. It is leased for a minute; without an outcome until then, it is due again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayWork {
+    /// The work, in the order in which it should be done.
+    pub work: Vec<PostWork>,
+}
+
+/// Reports what became of a piece of work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewaySettle {
+    /// The account.
+    pub account: String,
+    /// The name of this gateway.
+    pub holder: String,
+    /// The post.
+    pub post: String,
+    /// What became of it.
+    pub result: PostOutcome,
+}
+
+/// The reply to a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewaySettled {
+    /// Whether the post is still wanted. If not, and its request has not left, it must not leave.
+    pub is_wanted: bool,
+}
+
+/// Records a hold that the platform asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayHold {
+    /// The account.
+    pub account: String,
+    /// The name of this gateway.
+    pub holder: String,
+    /// The name of the bucket.
+    pub bucket: String,
+    /// Until when, in Unix milliseconds.
+    pub until_ms: i64,
+}
