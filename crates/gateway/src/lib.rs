@@ -5,6 +5,7 @@ mod adapter;
 mod capabilities;
 mod failure;
 mod http;
+pub mod text;
 
 pub use adapter::{
     Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,
