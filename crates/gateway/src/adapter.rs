@@ -13,6 +13,12 @@ pub trait Adapter: Send + Sync {
     /// What the platform can do.
     fn capabilities(&self) -> &'static Capabilities;
 
+    /// The length of a text as this adapter sends it, in the unit of its capabilities. Answers are split by it. An adapter whose
+    /// rendering is longer than the text (HTML, escapes) overrides it.
+    fn length(&self, text: &StyledText) -> usize {
+        crate::text::length(&text.text, self.capabilities().unit)
+    }
+
     /// Checks the token, and says who we are there and what is not switched on yet.
     async fn identify(&self) -> Result<Identity, Failure>;
 
