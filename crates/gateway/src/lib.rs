@@ -5,6 +5,7 @@ mod adapter;
 mod capabilities;
 mod failure;
 mod http;
+pub mod preview;
 pub mod rate;
 pub mod text;
 

@@ -13,6 +13,7 @@ mod tests;
 mod units;
 mod walk;
 
+pub(crate) use deliver::beginning;
 pub use deliver::{Delivery, delivery, digest, plain};
 pub use markdown::parse;
 pub use split::split;

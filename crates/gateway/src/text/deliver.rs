@@ -60,10 +60,12 @@ pub fn digest(sent: &str) -> String {
     blake3::hash(sent.trim().as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// The beginning of a text, at most so many graphemes.
-pub(crate) fn beginning(text: &str, most: usize) -> &str {
-    match text.grapheme_indices(true).nth(most) {
-        Some((at, _)) => &text[..at],
-        None => text,
-    }
+/// The longest beginning of a text, in whole graphemes, of at most this length.
+pub(crate) fn beginning(text: &str, most: usize, unit: LengthUnit) -> &str {
+    let mut used = 0;
+    let too_long = text.grapheme_indices(true).find(|(_, grapheme)| {
+        used += length(grapheme, unit);
+        used > most
+    });
+    too_long.map_or(text, |(at, _)| &text[..at])
 }

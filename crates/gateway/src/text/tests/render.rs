@@ -1,6 +1,8 @@
 //! The helpers for adapters: the walk, offsets, the plain form and the digest.
 
-use super::super::{Delivery, delivery, digest, length, parse, plain, stay_below, utf16_ranges, walk};
+use super::super::{
+    Delivery, beginning, delivery, digest, length, parse, plain, stay_below, utf16_ranges, walk,
+};
 use super::shown;
 use crate::adapter::{Style, Styled, StyledText};
 use crate::capabilities::LengthUnit;
@@ -63,6 +65,21 @@ fn answer_of_many_posts_is_its_beginning_and_a_file() {
     for most in [Some(2), Some(0)] {
         let it = delivery(posts.clone(), most, "a b c");
         assert_eq!((it.posts.len(), it.file.map(|file| file.bytes)), (1, Some(b"a b c".to_vec())));
+    }
+}
+
+#[test]
+fn beginning_has_whole_graphemes() {
+    let rows = [
+        ("abc", 5, "abc"),
+        ("abc", 2, "ab"),
+        ("ae\u{301}b", 2, "a"),
+        ("ae\u{301}b", 3, "ae\u{301}"),
+        ("a😀", 2, "a"),
+        ("", 0, ""),
+    ];
+    for (text, most, expected) in rows {
+        assert_eq!(beginning(text, most, LengthUnit::Utf16), expected);
     }
 }
 
