@@ -3,6 +3,7 @@
 
 mod adapter;
 mod capabilities;
+pub mod commands;
 mod failure;
 mod http;
 pub mod preview;
