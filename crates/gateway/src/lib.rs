@@ -8,6 +8,7 @@ mod failure;
 mod http;
 pub mod preview;
 pub mod rate;
+pub mod sentences;
 pub mod text;
 
 pub use adapter::{

@@ -1,0 +1,201 @@
+//! All fixed sentences that people read in chats, made from values, so that they can be translated. Must never name a platform, and
+//! never say that a post is gone when it is not.
+
+mod counts;
+mod english;
+mod labels;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+pub use self::counts::{Counts, Fate, Stays};
+pub use self::labels::Label;
+
+use crate::adapter::{SetupStep, StyledText};
+use crate::capabilities::CommandPrefix;
+use crate::commands::Verb;
+
+/// A sentence for people in a chat. Names are untrusted: they are shown on one line, and shortened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sentence {
+    /// The result of a step that takes something back.
+    Step {
+        /// What was done.
+        step: Step,
+        /// Who asked, where others read it.
+        by: Option<String>,
+        /// What became of the posts.
+        posts: Posts,
+    },
+    /// Asks whether to go on with a step that takes back more than one turn, files, or posts of others.
+    Confirm {
+        /// The turns.
+        turns: u32,
+        /// The files.
+        files: u32,
+        /// The posts.
+        posts: u32,
+        /// The people whose turns they are, too.
+        others: Vec<String>,
+    },
+    /// The step takes back posts in other places, with their number.
+    Elsewhere(Vec<(String, u32)>),
+    /// The list of turns to choose from.
+    Choose,
+    /// The list or the button is older than the conversation.
+    Stale,
+    /// There is nothing that a command could do.
+    NothingTo(Verb),
+    /// The posts that were removed can be posted again.
+    PostAgain(u32),
+    /// A command was written in a wrong way.
+    Usage(Verb, CommandPrefix),
+    /// The commands.
+    Help(CommandPrefix),
+    /// Somebody may not do that.
+    Refusal(Refusal),
+    /// To a stranger: the pairing code, and how long it is valid.
+    Pairing(String, Duration),
+    /// The bot is not set up completely.
+    Setup(SetupStep),
+    /// A voice message, and no transcriber.
+    CannotListen,
+    /// What was heard in a voice message.
+    Heard(String),
+    /// A file that was not read.
+    File(String, FileProblem),
+    /// The room is encrypted.
+    Encrypted,
+    /// A part of an answer could not be sent.
+    PartNotSent {
+        /// Which part.
+        part: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// The whole answer is in the file.
+    WholeInFile,
+    /// The answer was interrupted.
+    Interrupted,
+    /// So many messages came while the gateway was away, and were not answered.
+    Missed(u32),
+    /// So many answers wait since the gateway was away.
+    AnswersWait(u32),
+    /// An edit of an older message takes back so many turns.
+    EditTakesBack(u32),
+    /// A message was recalled by its author.
+    Recalled,
+    /// A run was stopped.
+    Stopped,
+    /// A new conversation begins.
+    NewConversation,
+    /// What became of an approval.
+    Approval(Approval),
+    /// What is going on.
+    Status(Status),
+    /// The posts that stay.
+    PostsThatStay(Counts),
+    /// Another gateway uses the account.
+    Occupied(String),
+}
+
+impl Sentence {
+    /// The sentence in English.
+    pub fn text(&self) -> String {
+        english::text(self)
+    }
+
+    /// The sentence as a text to send: without styles, so that nothing in it is markup.
+    pub fn styled(&self) -> StyledText {
+        StyledText { text: self.text(), styles: Vec::new() }
+    }
+}
+
+/// A step that takes something back, or brings it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// So many turns were taken back.
+    Rewind(u32),
+    /// So many turns were dropped.
+    Drop(u32),
+    /// So many steps were undone.
+    Undo(u32),
+    /// So many steps were done again.
+    Redo(u32),
+    /// The last answer was taken back, and is made again.
+    Retry,
+    /// A message was replaced by its new wording.
+    Edit,
+}
+
+/// What becomes of the posts of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Posts {
+    /// So many are being removed.
+    Removing(u32),
+    /// What is in the chat now.
+    Counts(Counts),
+}
+
+/// Why somebody may not do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Turns of these people come after it.
+    TurnsOf(Vec<String>),
+    /// The last step was somebody else's.
+    LastStepOf(String),
+    /// The button belongs to the person who asked.
+    NotYourButton,
+    /// Only an owner may decide that.
+    OwnersOnly,
+    /// The message is of another conversation, or of none.
+    NotOfThisConversation,
+    /// An edit would take back turns that its author may not take back.
+    EditOfOlder,
+    /// It needs a reply to a message.
+    NeedsReply(Verb, CommandPrefix),
+    /// Files were changed in the meantime.
+    FilesChanged(u32),
+}
+
+/// Why a file was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileProblem {
+    /// It is larger than so many bytes.
+    TooLarge(u64),
+    /// It is no longer there.
+    Expired,
+    /// It could not be fetched.
+    NotFetched,
+}
+
+/// What became of an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// Approved by this person.
+    Approved(String),
+    /// Denied by this person.
+    Denied(String),
+    /// Denied, as nobody answered for so long.
+    NoAnswer(Duration),
+    /// Decided elsewhere before.
+    Before,
+    /// Its turn was taken back.
+    Void,
+}
+
+/// What is going on in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Whether an answer is being written.
+    pub is_running: bool,
+    /// Whether an approval is waited for.
+    pub waits_for_approval: bool,
+    /// The posts that wait to be sent.
+    pub to_send: u32,
+    /// The posts that wait to be deleted.
+    pub to_delete: u32,
+    /// How long nothing is sent, as the platform said so.
+    pub hold: Option<Duration>,
+}
