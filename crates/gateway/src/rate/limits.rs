@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Call;
 
 /// The name of a bucket by which an adapter says that a hold is for the whole account.
-pub const WHOLE_ACCOUNT: &str = "account";
+pub const WHOLE_ACCOUNT: &str = "global";
 
 /// What is added to the wait that a platform asks for.
 const MARGIN_MS: i64 = 500;
