@@ -28,7 +28,7 @@ pub enum Sentence {
         /// What became of the posts.
         posts: Posts,
     },
-    /// Asks whether to go on with a step that takes back more than one turn, files, or posts of others.
+    /// Asks whether to go on with a step that takes back more than one turn, files, or posts of other people.
     Confirm {
         /// The turns.
         turns: u32,

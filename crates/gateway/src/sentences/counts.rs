@@ -71,7 +71,7 @@ impl Counts {
         !self.0.contains_key(&Fate::Tried)
     }
 
-    /// The fates that posts have, with their number, in the order in which they are told.
+    /// The fates that posts have, with their number, in the order of the sentence.
     pub fn iter(&self) -> impl Iterator<Item = (&Fate, u32)> {
         self.0.iter().map(|(fate, count)| (fate, *count))
     }

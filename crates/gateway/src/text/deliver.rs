@@ -1,5 +1,5 @@
-//! What is sent of a cut answer: posts, or its beginning and a file; a plain form of a post; and the digest of what was sent. Must
-//! never lose the end of an answer.
+//! What is sent of a cut answer: posts, or its beginning and a file. Also the plain form of a post, and the digest of what was sent.
+//! Must never lose the end of an answer.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -32,8 +32,8 @@ pub fn delivery(mut posts: Vec<StyledText>, most: Option<usize>, source: &str) -
     Delivery { posts, file: Some(file) }
 }
 
-/// A post without styles, for a platform that refuses the formatting: the text, with the addresses of links after their labels as
-/// far as `longest` permits.
+/// A post without styles, for a platform that refuses the formatting. The addresses of links stand after their labels, as far as
+/// `longest` permits.
 pub fn plain(post: &StyledText, longest: usize, unit: LengthUnit) -> String {
     let mut free = longest.saturating_sub(length(&post.text, unit));
     let mut out = String::new();

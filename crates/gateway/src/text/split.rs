@@ -11,7 +11,7 @@ use crate::adapter::{Styled, StyledText};
 
 /// Cuts a text into posts of which none is longer than `longest`, less 5 %. `measure` is the length of a text as it will be sent.
 ///
-/// - Cuts are made at the end of a paragraph, a line, a sentence or a word, the best one in the second half of a post.
+/// - Cuts are made at the end of a paragraph, a line, a sentence or a word. The best one in the second half of a post is taken.
 /// - A link, or code of a line, is only cut if it is longer than a post. A style that is cut is continued in the next post.
 /// - White space is left out at the ends of the posts; in a block of code, only line breaks are. A post of white space is left out.
 /// - A link whose address needs more than half of a post becomes text.
