@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::chat::{ChatArrival, ChatOrigin};
 use crate::content::{Part, Role, Usage};
 use crate::entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 use crate::fold::Folds;
@@ -34,6 +35,8 @@ pub struct ChangeOrigin {
     /// A digest of the request in its author's wording. A name in it (`tN`, `@`, a label) may mean another entry when the
     /// request is repeated; the wording stays the same.
     pub wording: Option<crate::Digest>,
+    /// The message of a chat that it comes from.
+    pub chat: Option<Arc<ChatArrival>>,
 }
 
 /// The state that the author of a move saw.
@@ -95,6 +98,8 @@ pub struct Say {
     pub usage: Option<Usage>,
     /// Its id on the platform it came from.
     pub platform_id: Option<String>,
+    /// The message of a chat that it comes from.
+    pub origin: Option<ChatOrigin>,
     /// The last entry that the author saw: it must be on the path.
     pub seen: Option<Pos>,
     /// For an answer: its turn, and the entry that it answers.
@@ -320,7 +325,14 @@ impl Conversation {
             calls,
             answers,
         };
-        let entry = Entry { meta, author: say.author, parts, usage: say.usage, platform_id: say.platform_id };
+        let entry = Entry {
+            meta,
+            author: say.author,
+            parts,
+            usage: say.usage,
+            platform_id: say.platform_id,
+            origin: say.origin,
+        };
         Ok(Commit { entries: vec![entry], ops: Vec::new() })
     }
 

@@ -103,6 +103,8 @@ pub struct Entry {
     pub usage: Option<Usage>,
     /// Its id on the chat platform that it came from.
     pub platform_id: Option<String>,
+    /// For a message of a chat: where it came from.
+    pub origin: Option<crate::chat::ChatOrigin>,
 }
 
 /// Whether an entry of `role` with these flags opens a turn: a person's message does; a synthetic, an observed

@@ -7,6 +7,7 @@
 mod access;
 mod atom;
 mod call_refusal;
+mod chat;
 mod confinement;
 mod content;
 mod conversation;
@@ -59,6 +60,11 @@ mod walk;
 
 pub use access::{AccessToken, Grant, GrantScope, Grants, Right, TokenUse};
 pub use call_refusal::CallRefusal;
+pub use chat::{
+    ArrivalOutcome, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow, ChatNotice,
+    ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatRole, Deletion, Post, PostCounts, PostFailure,
+    PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, StayCause, post_counts,
+};
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{
     COMMAND_PROMPT, CallForm, Fact, Part, Role, Source, ToolOutcome, Usage, calls_as_run, clean, joined_text,

@@ -115,7 +115,7 @@ pub struct Tail {
 }
 
 /// A waiting message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
     /// Its content.
     pub parts: Vec<Part>,
@@ -127,6 +127,8 @@ pub struct Words {
     pub wording: Option<crate::Digest>,
     /// When it was typed.
     pub time: Time,
+    /// The message of a chat that it comes from.
+    pub chat: Option<std::sync::Arc<crate::chat::ChatArrival>>,
 }
 
 /// A run.

@@ -160,6 +160,7 @@ impl Log {
             time: Time(0),
             usage: None,
             platform_id: None,
+            origin: None,
             seen: None,
             answering: None,
         }

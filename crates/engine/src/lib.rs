@@ -5,6 +5,7 @@
 
 mod access;
 mod agent;
+mod chat;
 pub mod clock;
 mod completion;
 mod confinement;
@@ -59,6 +60,7 @@ pub use agent::{
     AgentConfig, Audience, ClientPresence, CommandEnvironment, JobAtWork, JobPrinted, JobShown,
     PermissionChange, SettledRules, Todo, TodoState, Used,
 };
+pub use chat::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayConnected, GatewayEvent, Paired};
 pub use confinement::Confinement;
 pub use drafts::DraftHome;
 pub use error::{EngineError, Kind, Result};
@@ -130,6 +132,7 @@ pub struct Engine {
     ends: AtomicBool,
     pub(crate) completions: Completions,
     pub(crate) outbox: Outbox,
+    pub(crate) chats: chat::ChatState,
 }
 
 impl Engine {
@@ -155,6 +158,7 @@ impl Engine {
                 ends: AtomicBool::new(false),
                 completions: Completions::default(),
                 outbox,
+                chats: chat::ChatState::default(),
             });
             engine.set_approved_hooks().await;
             engine.set_destinations().await?;

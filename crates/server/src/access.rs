@@ -22,6 +22,8 @@ pub(crate) struct Caller {
     /// The author of its messages; the user's name if there is none.
     name: Option<String>,
     grants: Grants,
+    /// For a gateway: its account.
+    account: Option<String>,
     /// The digest of its token, while it may be revoked.
     digest: Option<[u8; 32]>,
 }
@@ -29,17 +31,17 @@ pub(crate) struct Caller {
 impl Caller {
     /// The user of this machine.
     pub(crate) fn local() -> Self {
-        Self { principal: Principal::Local, name: None, grants: Grants::all(), digest: None }
+        Self { principal: Principal::Local, name: None, grants: Grants::all(), account: None, digest: None }
     }
 
     fn of_token(token: AccessToken, digest: [u8; 32]) -> Self {
-        let grants = match token.used_for {
-            TokenUse::Grants(grants) => grants,
+        let (grants, account) = match token.used_for {
+            TokenUse::Grants(grants) => (grants, None),
             // A gateway has no grant of its own.
-            TokenUse::Gateway(_) => Grants::default(),
+            TokenUse::Gateway(account) => (Grants::default(), Some(account)),
         };
         let principal = Principal::Token(token.name.clone());
-        Self { principal, name: Some(token.name), grants, digest: Some(digest) }
+        Self { principal, name: Some(token.name), grants, account, digest: Some(digest) }
     }
 
     /// The conversations in which it may read; `None` if in all.
@@ -104,23 +106,26 @@ impl InProcess {
     /// Refuses what no grant of the caller covers. A conversation that it may not read does not exist for it.
     pub(crate) async fn authorize(&self, demand: Demand<'_>) -> Result<(), Problem> {
         let (right, grants) = (right_in(demand.need.right), &self.caller.grants);
+        if demand.need.over == Over::Account {
+            return match demand.named.is_some() && demand.named == self.caller.account.as_deref() {
+                true => Ok(()),
+                false => Err(not_permitted(demand)),
+            };
+        }
         if grants.allow_everywhere(right) {
             return Ok(());
         }
-        let is_permitted = match (demand.need.over, demand.conversation) {
+        let is_permitted = match (demand.need.over, demand.named) {
             (Over::Named, Some(name)) => {
                 let conversation = self.readable_conversation(name).await?;
                 grants.allow(right, &self.engine.line_of(conversation).await.map_err(problem)?)
             }
             (Over::Somewhere, _) => grants.covered(right).is_none_or(|covered| !covered.is_empty()),
-            (Over::Named | Over::Everything, _) => false,
+            (Over::Named | Over::Everything | Over::Account, _) => false,
         };
         match is_permitted {
             true => Ok(()),
-            false => {
-                let needed: &str = demand.need.right.into();
-                Err(own_problem(ProblemKind::Refused, NOT_PERMITTED, &[("right", needed.into())]))
-            }
+            false => Err(not_permitted(demand)),
         }
     }
 
@@ -156,6 +161,11 @@ impl InProcess {
             }
         }
     }
+}
+
+fn not_permitted(demand: Demand<'_>) -> Problem {
+    let needed: &str = demand.need.right.into();
+    own_problem(ProblemKind::Refused, NOT_PERMITTED, &[("right", needed.into())])
 }
 
 /// How often a stream looks whether its token has expired: a sleep for years would not be exact.

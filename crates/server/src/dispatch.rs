@@ -3,6 +3,7 @@
 
 mod agent;
 mod changes;
+mod chat;
 mod commands;
 mod composer;
 mod erase;
@@ -118,6 +119,12 @@ impl InProcess {
             Request::ClaimDraftIn(claim) => self.claim_draft_in(claim).await,
             Request::Status => Ok(Reply::Status(self.status().await)),
             Request::Stop => self.stop(),
+            Request::GatewayConnect(it) => self.gateway_connect(it).await,
+            Request::Arrive(it) => self.arrive(it).await,
+            Request::GatewayCursor(it) => self.gateway_cursor(it).await,
+            Request::GatewayTake(it) => self.gateway_take(it).await,
+            Request::GatewaySettle(it) => self.gateway_settle(it).await,
+            Request::GatewayHold(it) => self.gateway_hold(it).await,
             Request::TokenCreate(create) => self.token_create(create).await,
             Request::TokenList => self.token_list().await,
             Request::TokenRevoke(of) => self.token_revoke(of).await,

@@ -123,7 +123,7 @@ impl Drop for AttachedClient {
 impl InProcess {
     /// Attaches a client with this process.
     pub(crate) async fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<AttachedClient, Problem> {
-        self.authorize(Demand { need: ATTACH, conversation: None }).await?;
+        self.authorize(Demand { need: ATTACH, named: None }).await?;
         let is_other = attach.version != env!("CARGO_PKG_VERSION");
         let is_stale = is_other || self.owner_info.reads_others();
         let is_busy = self.works().await;
@@ -169,7 +169,7 @@ impl InProcess {
     /// Detaches a client. The owner ends now if this was the last client, nothing runs, and an idle owner does not wait for the
     /// next client.
     pub(crate) async fn leaves(&self, number: Number) -> Result<OwnerAfterLeave, Problem> {
-        self.authorize(Demand { need: ATTACH, conversation: None }).await?;
+        self.authorize(Demand { need: ATTACH, named: None }).await?;
         // A delivery to a hook that is due does not count as work, but the end waits for it.
         let works = self.works().await || self.engine.delivers().await;
         let mut here = self.present.here();

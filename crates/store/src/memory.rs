@@ -4,6 +4,7 @@
 //! commit replaces the shared copy by the writer's. So a reader never sees uncommitted rows.
 
 mod access;
+mod chat;
 mod data;
 mod files;
 mod outbox;

@@ -7,6 +7,7 @@
 //! Golden files in `tests/golden` pin them.
 
 mod access;
+mod chat;
 mod content;
 mod export;
 mod files;
@@ -25,6 +26,10 @@ mod stream;
 mod tool_turns;
 
 pub(crate) use access::{decode_token_use, encode_token_use};
+pub(crate) use chat::{
+    PostColumns, decode_origin, decode_outcome, decode_post, decode_role, encode_origin, encode_outcome,
+    encode_post, encode_role,
+};
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub use export::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,

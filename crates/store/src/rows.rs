@@ -4,6 +4,7 @@
 //! read is an error that names the row.
 
 mod access;
+mod chat;
 mod claims;
 mod files;
 mod move_lists;
@@ -20,6 +21,7 @@ use crate::query::Query;
 use crate::stream::StreamRow;
 use crate::transfer::Upkeep;
 pub use access::{AccessRows, TokenDigest};
+pub use chat::ChatRows;
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 pub use move_lists::{MoveListRows, OpenList};
@@ -225,6 +227,7 @@ pub trait Rows:
     + RunRows
     + OutboxRows
     + AccessRows
+    + ChatRows
     + Upkeep
     + Send
 {

@@ -5,6 +5,7 @@
 mod access;
 mod backup;
 mod cells;
+mod chat;
 mod check;
 mod conversation;
 mod draft;

@@ -9,6 +9,7 @@ mod branches;
 mod cache;
 mod calls_without_result;
 mod changes;
+mod chat;
 mod decide;
 mod draft;
 mod erase;

@@ -128,6 +128,9 @@ codes! {
     NoSettings = "no_settings", "There is no settings file", [];
     NoSuchAlternative = "no_such_alternative", "The message has no such alternative", ["wanted", "count"];
     NoSuchHunks = "no_such_hunks", "The file has no such hunks", ["path", "what", "count"];
+    AccountHeld = "account_held", "Another gateway has the account", ["holder"];
+    NoCode = "no_code", "No person waits with this code", [];
+    NoPost = "no_post", "There is no such post", [];
     NoToken = "no_token", "There is no such token", ["name"];
     NoTurn = "no_turn", "There is no turn to go back to", [];
     NoWorkspace = "no_workspace", "The folder is missing or cannot be a workspace", ["what", "path", "detail"];

@@ -183,6 +183,7 @@ fn a_request_names_only_the_first_operation_that_it_makes() {
         request: Some(request.clone()),
         wording: None,
         principal: crate::Principal::Token("phone".to_owned()),
+        chat: None,
     };
     let ops = log.now.undo(&log, &by, SeenState::Anything, 3).expect("it is possible").ops;
     let requests: Vec<_> = ops.iter().map(|op| op.request.clone()).collect();

@@ -10,7 +10,7 @@ use crate::path::{Path, Span};
 
 fn words(text: &str) -> Words {
     let parts = vec![Part::text(text)];
-    Words { parts, author: String::new(), request: None, wording: None, time: Time(0) }
+    Words { parts, author: String::new(), request: None, wording: None, time: Time(0), chat: None }
 }
 
 fn answer() -> NewRun {

@@ -113,6 +113,7 @@ impl World {
                 time: request.by.time,
                 usage: request.usage,
                 platform_id: request.platform_id.clone(),
+                origin: None,
                 seen,
                 answering: request.answering,
             };

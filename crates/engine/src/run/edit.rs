@@ -90,6 +90,7 @@ impl Engine {
             request: Some(name.clone()),
             wording: by.wording,
             time: self.now(),
+            chat: by.chat,
         };
         let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
         let runs = |inputs| self.store().step_runs(conversation, inputs);

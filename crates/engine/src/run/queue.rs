@@ -43,6 +43,7 @@ impl Engine {
             request: Some(name.clone()),
             wording: by.wording,
             time: self.now(),
+            chat: by.chat.clone(),
         };
         // Registered before the message is stored: the run may end at any moment, and the next one must find this listener.
         events.clone().send(RunEvent::Queued);

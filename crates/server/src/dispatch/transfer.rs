@@ -38,7 +38,7 @@ impl InProcess {
         whole: request::ImportWhole,
         request: Option<&str>,
     ) -> Result<Inflow, Problem> {
-        self.authorize(Demand { need: IMPORT_WHOLE, conversation: None }).await?;
+        self.authorize(Demand { need: IMPORT_WHOLE, named: None }).await?;
         Ok(self.engine.import_stream(
             titled(whole.title)?,
             works_in(whole.folder)?,

@@ -24,6 +24,7 @@ pub(super) struct Data {
     pub(super) agent: super::tool_turns::Agent,
     pub(super) outbox: super::outbox::Outbox,
     pub(super) tokens: super::access::Tokens,
+    pub(super) chats: super::chat::Chats,
     /// Drafts of new conversations, by folder and author.
     pub(super) drafts_in: RedBlackTreeMapSync<(String, String), Vec<Part>>,
 }

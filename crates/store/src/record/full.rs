@@ -396,6 +396,8 @@ fn entry(record: EntryRecord) -> Decoded<Entry> {
         parts: record.parts.into_iter().map(part).collect::<Decoded<_>>()?,
         usage: record.usage.map(usage),
         platform_id: record.platform_id,
+        // The accounts of a chat belong to the owner that has them.
+        origin: None,
     })
 }
 

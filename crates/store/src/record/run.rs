@@ -3,6 +3,7 @@
 use retake_core::{Fence, Mark, Run, RunNo, RunState, Steer, Tail, Time, Words};
 use serde::{Deserialize, Serialize};
 
+use super::chat::{ArrivalRecord, arrival, arrival_record};
 use super::content::{PartRecord, part, part_record};
 use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
 
@@ -41,6 +42,8 @@ struct WordsRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     wording: Option<String>,
     time: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chat: Option<ArrivalRecord>,
 }
 
 /// Encodes a run without its number, state and fence.
@@ -88,6 +91,7 @@ fn words_record(words: &Words) -> WordsRecord {
         request: words.request.as_ref().map(ToString::to_string),
         wording: words.wording.map(|digest| format!("{:032x}", u128::from_be_bytes(digest.current))),
         time: words.time.0,
+        chat: words.chat.as_deref().map(arrival_record),
     }
 }
 
@@ -103,5 +107,6 @@ fn words(record: WordsRecord) -> Decoded<Words> {
         request: request.transpose()?,
         wording: wording.transpose()?,
         time: Time(record.time),
+        chat: record.chat.map(arrival).transpose()?.map(std::sync::Arc::new),
     })
 }

@@ -10,8 +10,8 @@ use super::cells::{Cells, Sql, all, at_most, first, int, of, one, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::record::{
-    Decoded, decode_flags, decode_parts, decode_pos, decode_request, decode_usage, encode_flags,
-    encode_parts, encode_pos, encode_request, encode_usage,
+    Decoded, decode_flags, decode_origin, decode_parts, decode_pos, decode_request, decode_usage,
+    encode_flags, encode_origin, encode_parts, encode_pos, encode_request, encode_usage,
 };
 use crate::rows::{ConversationRow, ConversationRows as _, EntryRows, Fingerprint, Key, LogNo, MadeBy};
 
@@ -57,7 +57,7 @@ macro_rules! meta {
 
 macro_rules! full {
     () => {
-        concat!("SELECT ", meta!(), ", author, platform_id, usage, content FROM entry ")
+        concat!("SELECT ", meta!(), ", author, platform_id, usage, content, origin FROM entry ")
     };
 }
 
@@ -85,6 +85,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Entry> {
         platform_id: cells.next()?,
         usage: cells.decoded(|json: String| decode_usage(&json))?,
         parts: decode_parts(&cells.next::<String>()?)?,
+        origin: cells.decoded(|json: String| decode_origin(&json))?,
     })
 }
 
@@ -221,7 +222,7 @@ impl EntryRows for SqliteRows {
             made_by.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
         let sql = (
             "append an entry",
-            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         );
         let values = params![
             key,
@@ -245,6 +246,7 @@ impl EntryRows for SqliteRows {
             fingerprint,
             entry.usage.map(encode_usage),
             encode_parts(&entry.parts),
+            entry.origin.as_ref().map(encode_origin),
         ];
         run(&self.db, sql, values)?;
         super::tool_turns::facts::insert(&self.db, home, entry)?;

@@ -23,7 +23,8 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
         erase_entry(db, *key)?;
     }
     for key in &what.names {
-        let sql = ("erase a name", "UPDATE entry SET author = '', platform_id = NULL WHERE key = ?");
+        let sql =
+            ("erase a name", "UPDATE entry SET author = '', platform_id = NULL, origin = NULL WHERE key = ?");
         run(db, sql, [entry::pack(*key)])?;
     }
     for (log, no) in &what.ops {
@@ -178,7 +179,7 @@ fn forget(store: &Path, copy: &Path) -> Result<bool> {
 const FORGET: &str = "
 BEGIN IMMEDIATE;
 UPDATE main.entry SET content = now.content, usage = now.usage, flags = now.flags, fingerprint = now.fingerprint,
-  author = now.author, platform_id = now.platform_id
+  author = now.author, platform_id = now.platform_id, origin = now.origin
   FROM store.entry AS now WHERE now.key = entry.key AND now.flags & 16;
 UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint = now.fingerprint
   FROM store.operation AS now

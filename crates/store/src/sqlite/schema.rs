@@ -8,7 +8,11 @@
 //! Indexes are partial where they can be: an ordinary message changes only the table, its id, its request and the full text.
 //! Positions are `depth << 40 | seq`, relative to the lineage, as in core.
 
+mod access;
+
 use rusqlite::Connection;
+
+use access::{ACCESS, CHAT};
 
 /// The application id of the file: “Rtke”.
 pub(super) const APPLICATION: i32 = 0x5274_6b65;
@@ -19,7 +23,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -43,6 +47,7 @@ const STEPS: [Step; 19] = [
     |db| db.execute_batch(MEMORY),
     |db| db.execute_batch(SUBAGENTS),
     |db| db.execute_batch(ACCESS),
+    |db| db.execute_batch(CHAT),
 ];
 
 /// The format since which text is split into words as in `query::words`. After a migration from an older file the full-text index
@@ -439,19 +444,5 @@ CREATE TABLE candidate (
   no INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   PRIMARY KEY (root, log, no, seq)
-) STRICT, WITHOUT ROWID;
-";
-
-/// Who asked for an operation, and the tokens: their digests, never they themselves. Tokens belong to no root.
-const ACCESS: &str = "
-ALTER TABLE operation ADD COLUMN principal TEXT;
-
-CREATE TABLE token (
-  name TEXT PRIMARY KEY,
-  digest BLOB NOT NULL UNIQUE,
-  grants TEXT NOT NULL,
-  created INTEGER NOT NULL,
-  expires INTEGER,
-  revoked INTEGER
 ) STRICT, WITHOUT ROWID;
 ";

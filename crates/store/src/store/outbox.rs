@@ -10,6 +10,7 @@ use retake_core::{
     Told,
 };
 
+use super::chat::POSTS;
 use super::load::Loaded;
 use super::{Context, Store};
 use crate::error::{Result, StoreError};
@@ -32,6 +33,9 @@ impl Store {
         self.write(move |context| {
             for row in context.rows.outbox_open(usize::MAX)? {
                 let Some((key, mut item)) = readable(row)? else { continue };
+                if key.destination == POSTS {
+                    continue;
+                }
                 let known = destinations.iter().any(|destination| destination.name == key.destination);
                 let due = match item.due {
                     None => continue,
@@ -108,6 +112,7 @@ impl Store {
     pub async fn outbox(&self, limit: usize) -> Result<Vec<OutboxLine>> {
         self.read(move |rows| {
             let open = rows.outbox_open(limit)?.into_iter().map(readable);
+            let open = open.filter(|row| !matches!(row, Ok(Some((key, _))) if key.destination == POSTS));
             open.filter_map(Result::transpose)
                 .map(|row| {
                     let (key, item) = row?;

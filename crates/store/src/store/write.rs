@@ -180,6 +180,7 @@ impl Context {
                 time: sane(say.time, say.by.time),
                 usage: say.usage,
                 platform_id: say.platform_id,
+                origin: say.by.chat.as_ref().map(|chat| chat.origin.clone()),
                 seen,
                 answering: say.answering,
             },
@@ -190,6 +191,10 @@ impl Context {
         }
         if say.answering.is_some() {
             self.rows.set_stream(loaded.row.log, None)?;
+        }
+        if let Some(chat) = &say.by.chat {
+            let entry = commit.entries.first().map(|entry| Seq(entry.meta.pos.seq));
+            self.note_arrival(&after, chat, entry, say.by.time)?;
         }
         let receipt = said(&after, commit.entries.first().map(|entry| entry.meta.id));
         self.stage(after);
@@ -362,6 +367,7 @@ impl Context {
         let row = ConversationRow { now, ..loaded.row.clone() };
         let after = Loaded { row, lineage: std::sync::Arc::clone(&loaded.lineage), conversation };
         self.made(&after, commit);
+        self.posts_of(&after, commit, by.time)?;
         self.owe_commit(loaded, commit, by.time)?;
         Ok(after)
     }

@@ -3,7 +3,8 @@
 use retake_core::{Change, Fact, Finding, Head, OpNo, Part, Reason};
 
 use super::super::{
-    access, conversation as conversations, draft, entry, files, operation as operations, outbox, tool_turns,
+    access, chat, conversation as conversations, draft, entry, files, operation as operations, outbox,
+    tool_turns,
 };
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::{Result, StoreError};
@@ -212,6 +213,7 @@ fn no_reader_scans_the_entries() {
         .chain([&conversations::SUBAGENTS])
         .chain(outbox::READS)
         .chain(access::READS)
+        .chain(chat::READS)
         .chain(tool_turns::READS.iter().copied().flatten())
     {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

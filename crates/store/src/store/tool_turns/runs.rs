@@ -26,6 +26,12 @@ impl Context {
                 continue;
             }
             let now = time_of(&input);
+            if let RunInput::Enqueue(new, _) = &input
+                && let Some(chat) = new.words.as_ref().and_then(|words| words.chat.clone())
+            {
+                let loaded = self.load(id)?;
+                self.note_arrival(&loaded, &chat, None, now)?;
+            }
             let Stepped { runs, over, effects } = self.step(id, &all, input)?;
             all.runs = runs;
             for effect in &effects {
@@ -87,14 +93,14 @@ impl Context {
     /// Appends messages that have waited. If the request id was used for something else meanwhile, they are appended anyway.
     fn say_words(&mut self, id: ConversationId, words: Words, now: Time) -> Result<Receipt> {
         let loaded = self.load(id)?;
-        let Words { parts, author, request, wording, time } = words;
+        let Words { parts, author, request, wording, time, chat } = words;
         let say = SayRequest {
             time: Some(time),
             ..SayRequest::new(
                 id_at(&loaded, now),
                 Role::User,
                 parts,
-                ChangeOrigin { author, time: now, request, wording, ..ChangeOrigin::default() },
+                ChangeOrigin { author, time: now, request, wording, chat, ..ChangeOrigin::default() },
             )
         };
         match self.say(id, say.clone()) {

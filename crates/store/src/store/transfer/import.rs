@@ -311,6 +311,7 @@ fn say(said: ImportMessage, by: &ChangeOrigin) -> Say {
         time: sane(said.time, by.time),
         usage: said.usage,
         platform_id: said.platform_id.map(clean),
+        origin: None,
         seen: None,
         answering: None,
     }

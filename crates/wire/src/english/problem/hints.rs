@@ -211,6 +211,12 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::TooMuch, "", "name folders that need not be covered in a file .retakeignore, then try again"),
     (C::Unauthorized, "expired", "ask the user of this owner for a new one: `retake token create`"),
     (C::Unauthorized, "revoked", "ask the user of this owner for a new one: `retake token create`"),
+    (C::AccountHeld, "", "stop the other gateway, or wait a minute if it has ended"),
+    (
+        C::NoCode,
+        "",
+        "a code is valid for 10 minutes; after five wrong ones all are closed. Write to the bot again for another one",
+    ),
     (C::NoToken, "", "`retake token list` shows the tokens"),
     (C::NotPermitted, "", "the user of this owner can make a token that permits it: `retake token create`"),
     (C::TokenExists, "", "choose another name"),

@@ -1,0 +1,77 @@
+//! Fixed sentences of chats, as values: a gateway makes the words. One form for all kinds, so that it is stored simply.
+
+use strum::{EnumString, IntoStaticStr};
+
+/// A sentence for people in a chat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChatNotice {
+    /// Which one.
+    pub kind: ChatNoticeKind,
+    /// How many turns, steps, messages.
+    pub count: u32,
+    /// How many files.
+    pub files: u32,
+    /// Who asked, or the people that it names.
+    pub names: Vec<String>,
+    /// The code of a problem, or the command.
+    pub code: Option<String>,
+}
+
+/// The kinds of sentences. Their stored names do not change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ChatNoticeKind {
+    /// Turns were taken back.
+    Rewound,
+    /// Turns were dropped.
+    Dropped,
+    /// Steps were undone.
+    Undone,
+    /// Undone steps were done again.
+    Redone,
+    /// The last answer is made again.
+    Retried,
+    /// A message got another wording.
+    Edited,
+    /// Turns of these people come after it.
+    TurnsOfOthers,
+    /// The last step was of this person.
+    StepOfOther,
+    /// Only an owner may do that.
+    OwnersOnly,
+    /// The message belongs to no turn of this conversation.
+    NotOfThisConversation,
+    /// The command needs a reply to a message.
+    NeedsReply,
+    /// There is nothing to do.
+    Nothing,
+    /// Something failed: a problem with a code.
+    #[default]
+    Problem,
+    /// The answer failed: a problem with a code.
+    RunFailed,
+    /// The commands.
+    Help,
+    /// A new conversation begins.
+    NewConversation,
+    /// The run was stopped.
+    Stopped,
+    /// What is going on.
+    Status,
+    /// The posts that stay.
+    PostsThatStay,
+    /// A part of an answer could not be sent.
+    PartNotSent,
+    /// So many messages were missed.
+    Missed,
+}
+
+impl ChatNoticeKind {
+    /// Whether it tells of a step whose posts are counted.
+    pub fn is_step(self) -> bool {
+        matches!(
+            self,
+            Self::Rewound | Self::Dropped | Self::Undone | Self::Redone | Self::Retried | Self::Edited
+        )
+    }
+}

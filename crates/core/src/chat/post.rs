@@ -1,0 +1,434 @@
+//! A post: one message that we made on a platform. Its state is a small machine: what is wanted, what the gateway reports, and time
+//! go in; what to do next comes out. Must never say that a post is gone that may be there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use strum::{EnumString, IntoStaticStr};
+
+use super::{ChatNotice, ChatPlace};
+use crate::id::{BadId, ConversationId, LogNo, OpNo, Seq, Time};
+
+/// The number of a post in its conversation: 1, 2, 3 …
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PostNo(pub u64);
+
+/// The name of a post: its conversation and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PostKey {
+    /// The conversation.
+    pub log: LogNo,
+    /// The number.
+    pub no: PostNo,
+}
+
+impl fmt::Display for PostKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.log.0, self.no.0)
+    }
+}
+
+impl FromStr for PostKey {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let numbers = text.split_once('.').and_then(|(log, no)| Some((log.parse().ok()?, no.parse().ok()?)));
+        let (log, no) = numbers.ok_or_else(|| BadId { what: "post", text: text.to_owned() })?;
+        Ok(Self { log: LogNo(log), no: PostNo(no) })
+    }
+}
+
+/// Work on a post, with what it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostWork {
+    /// The name of the post.
+    pub key: PostKey,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// What to do.
+    pub task: PostTask,
+    /// The post.
+    pub post: Post,
+    /// The text of an answer, and whether the answer was interrupted.
+    pub text: Option<(String, bool)>,
+    /// What became of the posts of the step that a notice tells of.
+    pub counts: PostCounts,
+}
+
+/// How long work is leased to a gateway.
+const LEASE_MS: i64 = 60_000;
+
+/// The most attempts of a deletion that failed.
+const ATTEMPTS_MAX: u32 = 8;
+
+/// How long a deletion or a send is tried.
+const TRIED_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What a post shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PostKind {
+    /// A part of the answer in this entry.
+    Answer(Seq),
+    /// A notice, which belongs to no turn.
+    Notice(ChatNotice),
+}
+
+/// What became of a post.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PostState {
+    /// It is to be sent.
+    #[default]
+    Planned,
+    /// Its request may have left.
+    Sending,
+    /// Its request left, and the answer was lost.
+    Lost,
+    /// It is in the chat.
+    Sent,
+    /// It is in the chat, and to be deleted.
+    Deleting,
+    /// It is not in the chat any more.
+    Gone(Deletion),
+    /// It stays in the chat, although it is not wanted.
+    Stays(StayCause),
+    /// It could not be sent.
+    Failed(PostFailure),
+    /// It was never sent, and is not wanted.
+    Cancelled,
+}
+
+/// How a post was deleted. The stored names do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Deletion {
+    /// It is gone, by us or before.
+    Gone,
+    /// An empty message remains.
+    Emptied,
+    /// The clients were asked to remove it.
+    Asked,
+}
+
+/// Why a post stays. The stored names do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum StayCause {
+    /// It is too old.
+    TooOld,
+    /// We may not delete here.
+    NotPermitted,
+    /// The platform has no way.
+    NoWay,
+    /// Messages of others depend on it.
+    HasReplies,
+    /// The thread is closed.
+    ClosedThread,
+    /// A person chose to keep it.
+    Kept,
+    /// It was tried for too long.
+    GaveUp,
+}
+
+/// Why a post could not be sent. The stored names do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum PostFailure {
+    /// We may not post there.
+    NotPermitted,
+    /// The platform refused it.
+    Refused,
+    /// It was tried for too long.
+    GaveUp,
+}
+
+/// A row of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// Its number.
+    pub no: PostNo,
+    /// Its place.
+    pub place: ChatPlace,
+    /// What it shows.
+    pub kind: PostKind,
+    /// Its part of the message, from 0, and the number of parts; 0 until the gateway has split it.
+    pub part: (u32, u32),
+    /// The message that it replies to.
+    pub reply_to: Option<String>,
+    /// Its state.
+    pub state: PostState,
+    /// The operation that took it back; for a notice, the operation that it tells of.
+    pub op: Option<OpNo>,
+    /// Its platform ids.
+    pub ids: Vec<String>,
+    /// The digest of what was sent, and when the first attempt began.
+    pub attempt: Option<(String, Time)>,
+    /// When it was sent, by the platform's clock; until when it can be deleted; whether there is a way.
+    pub sent: Option<(Time, Option<Time>, bool)>,
+    /// Attempts of the current task that failed.
+    pub attempts: u32,
+    /// When there is something to do.
+    pub due: Option<Time>,
+    /// Since when the current task is tried.
+    pub since: Option<Time>,
+    /// Whether its entry is not wanted any more, or the notice has been edited.
+    pub is_done: bool,
+}
+
+/// What a gateway is to do with a post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PostTask {
+    /// Send it.
+    Send,
+    /// Find out whether it was sent, and send it if not.
+    Resend,
+    /// Replace its text.
+    Edit,
+    /// Delete it.
+    Delete,
+}
+
+/// What a gateway reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PostResult {
+    /// The request leaves.
+    Sending {
+        /// The parts of the message.
+        parts: u32,
+        /// The digest of this part.
+        digest: String,
+    },
+    /// The platform has it.
+    Sent {
+        /// Its ids.
+        ids: Vec<String>,
+        /// When, by the platform's clock.
+        at: Time,
+        /// Until when it can be deleted.
+        deadline: Option<Time>,
+        /// Whether there is a way to delete it.
+        deletable: bool,
+    },
+    /// The answer was lost.
+    Lost,
+    /// Not now.
+    Later(Time),
+    /// Never.
+    Failed(PostFailure),
+    /// Its text was replaced; further ids, if the edit is a message.
+    Edited(Vec<String>),
+    /// It was deleted.
+    Deleted(Deletion),
+    /// It stays.
+    Stays(StayCause),
+}
+
+impl Post {
+    /// A post that is to be sent now.
+    pub fn planned(place: ChatPlace, kind: PostKind, reply_to: Option<String>, now: Time) -> Self {
+        Self {
+            no: PostNo(0),
+            place,
+            kind,
+            part: (0, 0),
+            reply_to,
+            state: PostState::Planned,
+            op: None,
+            ids: Vec::new(),
+            attempt: None,
+            sent: None,
+            attempts: 0,
+            due: Some(now),
+            since: Some(now),
+            is_done: false,
+        }
+    }
+
+    /// What is to be done when it is due.
+    pub fn task(&self) -> Option<PostTask> {
+        match self.state {
+            PostState::Planned => Some(PostTask::Send),
+            PostState::Sending | PostState::Lost => Some(PostTask::Resend),
+            PostState::Sent if matches!(self.kind, PostKind::Notice(_)) && self.due.is_some() => {
+                Some(PostTask::Edit)
+            }
+            PostState::Deleting => Some(PostTask::Delete),
+            _ => None,
+        }
+    }
+
+    /// The same while a gateway works on it: it is due again when the lease ends.
+    pub fn leased(mut self, now: Time) -> Self {
+        self.due = Some(Time(now.0.saturating_add(LEASE_MS)));
+        self
+    }
+
+    /// The same after its entry came onto the path or left it, by this operation.
+    pub fn wanted(mut self, is_wanted: bool, op: OpNo, now: Time) -> Self {
+        match (self.state, is_wanted) {
+            (PostState::Planned | PostState::Failed(_), false) => {
+                self.state = PostState::Cancelled;
+                self.due = None;
+            }
+            (PostState::Cancelled, true) => {
+                (self.state, self.op) = (PostState::Planned, None);
+                self.starts(now);
+            }
+            (PostState::Sending | PostState::Lost, _) => {
+                self.is_done = !is_wanted;
+                self.op = (!is_wanted).then_some(op);
+            }
+            (PostState::Sent, false) => self.unwanted(op, now),
+            // Not deleted yet: it simply stays. One that was kept for its age or a permission is wanted again, too.
+            (PostState::Deleting | PostState::Stays(_), true) => {
+                (self.state, self.op, self.due) = (PostState::Sent, None, None);
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// It is in the chat and not wanted.
+    fn unwanted(&mut self, op: OpNo, now: Time) {
+        self.op = Some(op);
+        let (deadline, deletable) =
+            self.sent.map_or((None, true), |(_, deadline, deletable)| (deadline, deletable));
+        match (deletable, deadline) {
+            (false, _) => self.stays(StayCause::NoWay),
+            (true, Some(deadline)) if deadline < now => self.stays(StayCause::TooOld),
+            (true, _) => {
+                self.state = PostState::Deleting;
+                self.starts(now);
+            }
+        }
+    }
+
+    fn stays(&mut self, why: StayCause) {
+        (self.state, self.due) = (PostState::Stays(why), None);
+    }
+
+    /// A new task begins now.
+    fn starts(&mut self, now: Time) {
+        (self.attempts, self.due, self.since) = (0, Some(now), Some(now));
+    }
+
+    /// The same after what a gateway reported. A report that does not fit the state changes nothing.
+    pub fn settled(mut self, result: PostResult, now: Time) -> Self {
+        match (self.state, result) {
+            (
+                PostState::Planned | PostState::Sending | PostState::Lost,
+                PostResult::Sending { parts, digest },
+            ) => {
+                let began = self.attempt.take().map_or(now, |(_, began)| began);
+                self.part.1 = parts.max(self.part.0 + 1);
+                (self.state, self.attempt) = (PostState::Sending, Some((digest, began)));
+                self = self.leased(now);
+            }
+            (PostState::Sending | PostState::Lost, PostResult::Sent { ids, at, deadline, deletable }) => {
+                (self.state, self.ids, self.due) = (PostState::Sent, ids, None);
+                self.sent = Some((at, deadline, deletable));
+                if self.is_done && matches!(self.kind, PostKind::Answer(_)) {
+                    self.is_done = false;
+                    self.unwanted(self.op.unwrap_or_default(), now);
+                }
+            }
+            (PostState::Sending | PostState::Lost, PostResult::Lost) => {
+                self.state = PostState::Lost;
+                self.tries_again(Time(now.0.saturating_add(self.delay())), now);
+            }
+            (PostState::Planned | PostState::Sending | PostState::Lost, PostResult::Failed(why)) => {
+                (self.state, self.due) = (PostState::Failed(why), None);
+            }
+            (PostState::Sent, PostResult::Edited(more)) => {
+                self.ids.extend(more);
+                (self.due, self.is_done) = (None, true);
+            }
+            (PostState::Sent | PostState::Deleting, PostResult::Deleted(how)) => {
+                (self.state, self.due) = (PostState::Gone(how), None);
+            }
+            (PostState::Deleting, PostResult::Stays(why)) => self.stays(why),
+            (state, PostResult::Later(at)) if self.due.is_some() && state != PostState::Cancelled => {
+                // The request did not leave.
+                if state == PostState::Sending {
+                    self.state = PostState::Planned;
+                }
+                self.tries_again(at, now);
+            }
+            _ => {}
+        }
+        self
+    }
+
+    fn delay(&self) -> i64 {
+        1000_i64 << self.attempts.min(10)
+    }
+
+    /// The task is due again then, unless it was tried for too long.
+    fn tries_again(&mut self, at: Time, now: Time) {
+        self.attempts += 1;
+        let since = self.since.unwrap_or(now);
+        let is_over = at.0.saturating_sub(since.0) > TRIED_MS;
+        let deadline = self.sent.and_then(|(_, deadline, _)| deadline);
+        match self.state {
+            PostState::Deleting if deadline.is_some_and(|deadline| deadline < at) => {
+                self.stays(StayCause::TooOld)
+            }
+            PostState::Deleting if is_over || self.attempts > ATTEMPTS_MAX => self.stays(StayCause::GaveUp),
+            PostState::Planned if is_over => {
+                (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None)
+            }
+            PostState::Lost if is_over => self.due = None,
+            _ => self.due = Some(at),
+        }
+    }
+}
+
+/// How many posts of a step are in which state: what is in the chat now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PostCounts {
+    /// Gone.
+    pub gone: u32,
+    /// An empty message remains.
+    pub emptied: u32,
+    /// The clients were asked.
+    pub asked: u32,
+    /// Still being deleted.
+    pub trying: u32,
+    /// Sent, but the ids are not known.
+    pub unknown: u32,
+    /// Those that stay, by the cause.
+    pub stays: Vec<(StayCause, u32)>,
+}
+
+impl PostCounts {
+    /// All of them.
+    pub fn sum(&self) -> u32 {
+        let stays: u32 = self.stays.iter().map(|(_, count)| count).sum();
+        self.gone + self.emptied + self.asked + self.trying + self.unknown + stays
+    }
+
+    /// Whether nothing is being tried any more.
+    pub fn is_final(&self) -> bool {
+        self.trying == 0 && self.unknown == 0
+    }
+}
+
+/// The counts of the posts that a step took back. Posts that were never sent do not count.
+pub fn post_counts<'a>(posts: impl Iterator<Item = &'a Post>) -> PostCounts {
+    let mut counts = PostCounts::default();
+    for post in posts {
+        match post.state {
+            PostState::Gone(Deletion::Gone) => counts.gone += 1,
+            PostState::Gone(Deletion::Emptied) => counts.emptied += 1,
+            PostState::Gone(Deletion::Asked) => counts.asked += 1,
+            PostState::Deleting => counts.trying += 1,
+            PostState::Sending | PostState::Lost => counts.unknown += 1,
+            PostState::Stays(why) => match counts.stays.iter_mut().find(|(other, _)| *other == why) {
+                Some((_, count)) => *count += 1,
+                None => counts.stays.push((why, 1)),
+            },
+            PostState::Planned | PostState::Sent | PostState::Failed(_) | PostState::Cancelled => {}
+        }
+    }
+    counts.stays.sort_unstable();
+    counts
+}

@@ -1,0 +1,226 @@
+//! Chats: what arrives from a gateway, what it does here, and the work on posts. The gateway is trusted for its account only: who a
+//! person is, it says; what that person may do, is decided here. Must never store or log anything of a stranger but an id and a name.
+
+mod arrive;
+mod commands;
+mod pairing;
+mod work;
+
+use retake_core::{
+    ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, OpNo,
+    Part, Time,
+};
+use tokio::sync::Notify;
+
+pub use pairing::Paired;
+
+use crate::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// The transient state of chats.
+#[derive(Default)]
+pub(crate) struct ChatState {
+    /// Notified when there may be work on posts.
+    changed: Notify,
+}
+
+/// An event of a platform.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatewayEvent {
+    /// The account.
+    pub account: String,
+    /// Its names: the first one is that of the event, the others belong to it.
+    pub keys: Vec<String>,
+    /// What happened.
+    pub event: ChatEvent,
+    /// The command that the message is, with its number.
+    pub command: Option<(ChatVerb, Option<u32>)>,
+    /// Whether the person moderates the place.
+    pub moderates: bool,
+    /// Whether it is too old to be answered.
+    pub is_late: bool,
+}
+
+/// What happened on a platform.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChatEvent {
+    /// A message.
+    Message(ChatMessage),
+    /// Another wording of a message.
+    Edited(ChatMessage),
+    /// A message was deleted.
+    Recalled {
+        /// Its place.
+        place: ChatPlace,
+        /// Its platform id.
+        message: String,
+    },
+    /// A chat has another id.
+    Migrated {
+        /// The id until now.
+        from: String,
+        /// The id from now on.
+        to: String,
+    },
+    /// Something that changes nothing here.
+    Other,
+}
+
+/// A message of a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatMessage {
+    /// Its place.
+    pub place: ChatPlace,
+    /// Whether several people read the place.
+    pub is_shared: bool,
+    /// Its platform id.
+    pub message: String,
+    /// The platform id of its author.
+    pub person: String,
+    /// The name of its author.
+    pub name: String,
+    /// Whether a program wrote it.
+    pub is_bot: bool,
+    /// When it was sent.
+    pub sent: Time,
+    /// Its content.
+    pub parts: Vec<Part>,
+    /// Whether it addresses us.
+    pub is_addressed: bool,
+    /// The message that it replies to.
+    pub reply_to: Option<String>,
+}
+
+/// A command of a chat. The names are those in notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ChatVerb {
+    /// Take back turns.
+    Rewind,
+    /// Undo steps.
+    Undo,
+    /// Do undone steps again.
+    Redo,
+    /// Answer the last message again.
+    Retry,
+    /// Take back one turn.
+    Drop,
+    /// Stop the run.
+    Stop,
+    /// Begin a new conversation.
+    New,
+    /// List the commands.
+    Help,
+    /// Say what is going on.
+    Status,
+    /// List the posts that stay.
+    Posts,
+}
+
+/// What became of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// It is stored, carried out or ignored.
+    Known(ArrivalOutcome),
+    /// It had arrived before.
+    Again(ArrivalOutcome),
+    /// Its author is not known here; a code to tell.
+    Stranger(Option<String>),
+}
+
+/// What a gateway needs to begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayConnected {
+    /// The account, with its cursor.
+    pub account: ChatAccount,
+    /// The holds in force.
+    pub holds: Vec<(String, Time)>,
+    /// The places that are bound.
+    pub bindings: Vec<ChatBinding>,
+}
+
+impl Engine {
+    /// Gives an account to a gateway.
+    ///
+    /// # Errors
+    ///
+    /// Another gateway has it.
+    pub async fn chat_connect(&self, account: String, holder: String) -> Result<GatewayConnected> {
+        self.chat_lease(&account, holder).await?;
+        Ok(GatewayConnected {
+            holds: self.store().chat_holds(account.clone(), self.now()).await?,
+            bindings: self.store().chat_bindings(account.clone()).await?,
+            account: self.store().chat_account(account).await?,
+        })
+    }
+
+    /// Renews the lease of a gateway.
+    async fn chat_lease(&self, account: &str, holder: String) -> Result<()> {
+        match self.store().lease_account(account.to_owned(), holder, self.now()).await? {
+            None => Ok(()),
+            Some(other) => {
+                let what = "another gateway has this account";
+                Err(EngineError::new(Kind::Refused, "account_held", what).with("holder", other))
+            }
+        }
+    }
+
+    /// Records where the events of an account end.
+    pub async fn chat_cursor(&self, account: String, holder: String, cursor: String) -> Result<()> {
+        self.chat_lease(&account, holder).await?;
+        Ok(self.store().set_chat_cursor(account, cursor).await?)
+    }
+
+    /// Records a hold.
+    pub async fn chat_hold(
+        &self,
+        account: String,
+        holder: String,
+        bucket: String,
+        until: Time,
+    ) -> Result<()> {
+        self.chat_lease(&account, holder).await?;
+        Ok(self.store().set_chat_hold(account, bucket, until).await?)
+    }
+
+    /// Binds a place to a conversation.
+    pub async fn chat_bind(
+        &self,
+        place: ChatPlace,
+        conversation: ConversationId,
+        is_shared: bool,
+    ) -> Result<()> {
+        let binding = ChatBinding { place, conversation, is_shared, last: None };
+        Ok(self.store().bind_chat(binding).await?)
+    }
+
+    /// Removes the binding of a place. Returns whether there was one.
+    pub async fn chat_unbind(&self, place: ChatPlace) -> Result<bool> {
+        Ok(self.store().unbind_chat(place).await?)
+    }
+
+    /// Plans a notice.
+    async fn notify_chat(
+        &self,
+        of: ConversationId,
+        place: &ChatPlace,
+        notice: ChatNotice,
+        reply_to: Option<&str>,
+        op: Option<OpNo>,
+    ) -> Result<()> {
+        let reply_to = reply_to.map(str::to_owned);
+        self.store().plan_notice(of, place.clone(), notice, reply_to, op, self.now()).await?;
+        self.chats.changed.notify_waiters();
+        Ok(())
+    }
+}
+
+/// A notice without values.
+fn notice(kind: ChatNoticeKind) -> ChatNotice {
+    ChatNotice { kind, ..ChatNotice::default() }
+}
+
+/// A notice of a failure.
+fn problem_notice(kind: ChatNoticeKind, error: &EngineError) -> ChatNotice {
+    ChatNotice { code: Some(error.code.to_owned()), ..notice(kind) }
+}

@@ -1,0 +1,286 @@
+//! An event arrives: who may do it, where it belongs, and what it does. Every event is done once, whatever is delivered again.
+
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use retake_core::{
+    ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatEntry, ChatNoticeKind, ChatOrigin, ChatPlace,
+    ChatRole, ConversationId, EntryId, Flags, NewConversation, Part, PostKey, PostResult, Principal,
+    RequestId, Role, SayRequest, SeenState, Steer, Time,
+};
+
+use super::{Arrived, ChatEvent, ChatMessage, GatewayEvent, notice, problem_notice};
+use crate::error::Result;
+use crate::files::FileOptions;
+use crate::log::LogFailure as _;
+use crate::prompt::piped;
+use crate::run::{Outcome, Permit, RunEvent, RunRequest, Start};
+use crate::{Engine, request_digest};
+
+/// The longest name of a speaker in a prompt.
+const NAME_MAX: usize = 60;
+
+impl Engine {
+    /// Takes an event of a platform. When this returns, its effect is durable.
+    pub async fn chat_arrive(self: &Arc<Self>, holder: String, event: GatewayEvent) -> Result<Arrived> {
+        self.chat_lease(&event.account, holder).await?;
+        for key in &event.keys {
+            if let Some(outcome) = self.store().chat_event(event.account.clone(), key.clone()).await? {
+                return Ok(Arrived::Again(outcome));
+            }
+        }
+        let arrived = match &event.event {
+            ChatEvent::Message(message) | ChatEvent::Edited(message) if message.is_bot => {
+                Arrived::Known(ArrivalOutcome::Ignored)
+            }
+            ChatEvent::Message(message) => self.message_arrived(&event, message).await?,
+            ChatEvent::Edited(message) => self.edit_arrived(&event, message).await?,
+            ChatEvent::Recalled { place, message } => self.recall_arrived(place, message).await?,
+            ChatEvent::Migrated { from, to } => self.chat_migrated(&event.account, from, to).await?,
+            ChatEvent::Other => Arrived::Known(ArrivalOutcome::Ignored),
+        };
+        // A message that is stored was recorded in its own transaction; of strangers nothing is recorded.
+        if let Arrived::Known(outcome @ (ArrivalOutcome::Done | ArrivalOutcome::Observed)) = &arrived {
+            let (account, keys) = (event.account.clone(), event.keys.clone());
+            self.store().note_chat_event(account, keys, outcome.clone(), self.now()).await?;
+        }
+        self.chats.changed.notify_waiters();
+        Ok(arrived)
+    }
+
+    async fn message_arrived(
+        self: &Arc<Self>,
+        event: &GatewayEvent,
+        message: &ChatMessage,
+    ) -> Result<Arrived> {
+        let role = self.role_of(message).await?;
+        if !role.may_talk() {
+            return match message.is_shared {
+                true => Ok(Arrived::Known(ArrivalOutcome::Ignored)),
+                false => {
+                    let code = self.pairing_code(&event.account, &message.person, &message.name).await?;
+                    Ok(Arrived::Stranger(code))
+                }
+            };
+        }
+        if message.is_shared && !message.is_addressed {
+            return Ok(Arrived::Known(ArrivalOutcome::Ignored));
+        }
+        let Some(binding) = self.binding_for(message, role).await? else {
+            return Ok(Arrived::Known(ArrivalOutcome::Ignored));
+        };
+        let of = binding.conversation;
+        let known = self.store().chat_entry(of, message.place.clone(), message.message.clone()).await?;
+        if known.is_some() {
+            return Ok(Arrived::Again(ArrivalOutcome::Said(of)));
+        }
+        if let Some((verb, count)) = event.command {
+            self.chat_command(&binding, event, message, (verb, count)).await?;
+            return Ok(Arrived::Known(ArrivalOutcome::Done));
+        }
+        let by = self.member(event, message);
+        let parts = spoken(message);
+        if event.is_late {
+            let flags = Flags { observed: true, ..Flags::default() };
+            let say = SayRequest::new(self.new_entry_id(), Role::User, parts, by);
+            self.store().say(of, SayRequest { flags, time: Some(message.sent), ..say }).await?;
+            return Ok(Arrived::Known(ArrivalOutcome::Said(of)));
+        }
+        self.run_for_chat(of, message, Start::Say(parts, None), by).await?;
+        Ok(Arrived::Known(ArrivalOutcome::Said(of)))
+    }
+
+    async fn role_of(&self, message: &ChatMessage) -> Result<ChatRole> {
+        let known = self.store().chat_person(message.place.account.clone(), message.person.clone()).await?;
+        Ok(known.map_or(ChatRole::Stranger { code: None, asked: Time(0) }, |person| person.role))
+    }
+
+    /// The binding of a message's place. A private place of a person gets a conversation of its own; a shared one only when an owner
+    /// writes there: a group is allowed by itself, and not by its people.
+    async fn binding_for(&self, message: &ChatMessage, role: ChatRole) -> Result<Option<ChatBinding>> {
+        if let Some(binding) = self.store().chat_binding(message.place.clone()).await? {
+            return Ok(Some(binding));
+        }
+        // A thread of an allowed chat is allowed, too.
+        let whole = ChatPlace { thread: None, ..message.place.clone() };
+        let is_allowed = !message.is_shared
+            || role == ChatRole::Owner
+            || self.store().chat_binding(whole).await?.is_some();
+        match is_allowed {
+            true => self.bind_new(&message.place, message.is_shared).await.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Binds a place to a new conversation.
+    pub(super) async fn bind_new(&self, place: &ChatPlace, is_shared: bool) -> Result<ChatBinding> {
+        let id = self.new_conversation_id();
+        let new = NewConversation { id, folder: None, title: None, by: self.by(None) };
+        self.store().create(new).await?;
+        let binding = ChatBinding { place: place.clone(), conversation: id, is_shared, last: None };
+        self.store().bind_chat(binding.clone()).await?;
+        Ok(binding)
+    }
+
+    /// The author of a change that a member requests. The request has the name of the event: it is done once.
+    pub(super) fn member(&self, event: &GatewayEvent, message: &ChatMessage) -> ChangeOrigin {
+        let account = event.account.clone();
+        let key = (&account, event.keys.first());
+        let digest = request_digest("arrive", &key);
+        let request: Option<RequestId> =
+            format!("chat-{:032x}", u128::from_be_bytes(digest.current)).parse().ok();
+        let origin = ChatOrigin {
+            place: message.place.clone(),
+            message: message.message.clone(),
+            person: message.person.clone(),
+        };
+        let keys = event.keys.clone();
+        let arrival = ChatArrival { origin, keys, content: content_of(message) };
+        ChangeOrigin {
+            author: retake_core::shorten(&message.name, NAME_MAX),
+            principal: Principal::Member { account, person: message.person.clone() },
+            wording: Some(digest),
+            chat: Some(Arc::new(arrival)),
+            ..self.by(request)
+        }
+    }
+
+    /// Starts a run, and tells its place if it fails.
+    pub(super) async fn run_for_chat(
+        self: &Arc<Self>,
+        of: ConversationId,
+        message: &ChatMessage,
+        start: Start,
+        by: ChangeOrigin,
+    ) -> Result<()> {
+        let files = FileOptions { stop: true, ..FileOptions::default() };
+        let steer = Some(Steer::Queue);
+        let request = RunRequest {
+            start,
+            model: None,
+            steer,
+            permit: Permit::default(),
+            files,
+            seen: SeenState::Anything,
+            by: by.clone(),
+        };
+        let mut events = match self.run(of, request).await {
+            Ok(events) => events,
+            Err(error) => {
+                // It was not stored, and would be refused again.
+                if let Some(chat) = &by.chat {
+                    let (account, keys) = (chat.origin.place.account.clone(), chat.keys.clone());
+                    self.store().note_chat_event(account, keys, ArrivalOutcome::Done, self.now()).await?;
+                }
+                let told = problem_notice(ChatNoticeKind::RunFailed, &error);
+                return self.notify_chat(of, &message.place, told, Some(&message.message), None).await;
+            }
+        };
+        let (engine, place, id) = (Arc::clone(self), message.place.clone(), message.message.clone());
+        tokio::spawn(async move {
+            while let Some(event) = events.next().await {
+                if let RunEvent::Ended(ended) = event
+                    && matches!(ended.outcome, Outcome::Failed | Outcome::RolledBack)
+                    && let Some(error) = &ended.error
+                {
+                    let told = problem_notice(ChatNoticeKind::RunFailed, error);
+                    let told = engine.notify_chat(of, &place, told, Some(&id), None).await;
+                    told.or_log("a chat is not told that a run failed");
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Another wording of a message. Commands in edits never run, and only the last prompt is replaced at once.
+    async fn edit_arrived(self: &Arc<Self>, event: &GatewayEvent, message: &ChatMessage) -> Result<Arrived> {
+        let ignored = Ok(Arrived::Known(ArrivalOutcome::Ignored));
+        if !self.role_of(message).await?.may_talk() {
+            return ignored;
+        }
+        let Some(binding) = self.store().chat_binding(message.place.clone()).await? else { return ignored };
+        let of = binding.conversation;
+        let known = self.store().chat_entry(of, message.place.clone(), message.message.clone()).await?;
+        let Some(ChatEntry { entry: Some(entry), content: Some(content), origin, .. }) = known else {
+            return ignored;
+        };
+        let is_own = origin.is_some_and(|origin| origin.person == message.person);
+        if !is_own || content == content_of(message) {
+            return ignored;
+        }
+        let last = self.store().targets(of, None, 1).await?.into_iter().next();
+        if last.is_none_or(|last| last.target.meta.id != entry) {
+            let told = notice(ChatNoticeKind::NotOfThisConversation);
+            self.notify_chat(of, &message.place, told, Some(&message.message), None).await?;
+            return Ok(Arrived::Known(ArrivalOutcome::Done));
+        }
+        let by = self.member(event, message);
+        self.run_for_chat(of, message, Start::Edit(entry, spoken(message)), by).await?;
+        Ok(Arrived::Known(ArrivalOutcome::Done))
+    }
+
+    /// A deleted message: a post of ours is gone, whoever deleted it. A person's message stays a turn.
+    async fn recall_arrived(&self, place: &ChatPlace, message: &str) -> Result<Arrived> {
+        if let Some(key) = self.post_in(place, message).await? {
+            self.store()
+                .settle_post(
+                    place.account.clone(),
+                    key,
+                    PostResult::Deleted(retake_core::Deletion::Gone),
+                    self.now(),
+                )
+                .await?;
+            return Ok(Arrived::Known(ArrivalOutcome::Done));
+        }
+        Ok(Arrived::Known(ArrivalOutcome::Ignored))
+    }
+
+    async fn post_in(&self, place: &ChatPlace, message: &str) -> Result<Option<PostKey>> {
+        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(None) };
+        let known = self.store().chat_entry(binding.conversation, place.clone(), message.to_owned()).await?;
+        Ok(known.and_then(|known| known.post))
+    }
+
+    /// The bindings of a chat go with it to its new id.
+    async fn chat_migrated(&self, account: &str, from: &str, to: &str) -> Result<Arrived> {
+        for binding in self.store().chat_bindings(account.to_owned()).await? {
+            if binding.place.chat == from {
+                let place = ChatPlace { chat: to.to_owned(), ..binding.place.clone() };
+                self.store().bind_chat(ChatBinding { place, ..binding.clone() }).await?;
+                self.store().unbind_chat(binding.place).await?;
+            }
+        }
+        Ok(Arrived::Known(ArrivalOutcome::Done))
+    }
+
+    /// The entry of the turn that a message of the chat belongs to: a person's message, or one of our posts.
+    pub(super) async fn turn_in_chat(
+        &self,
+        of: ConversationId,
+        place: &ChatPlace,
+        message: &str,
+    ) -> Result<Option<EntryId>> {
+        let known = self.store().chat_entry(of, place.clone(), message.to_owned()).await?;
+        Ok(known.and_then(|known| known.entry))
+    }
+}
+
+/// The content of a message for the model. It attaches no file of this machine. Where several people write, it names the speaker.
+fn spoken(message: &ChatMessage) -> Vec<Part> {
+    let mut parts = message.parts.clone();
+    if message.is_shared {
+        let name: String = message.name.chars().filter(|char| !char.is_control()).take(NAME_MAX).collect();
+        match parts.first_mut() {
+            Some(Part::Text(text)) => *text = format!("{name}: {text}"),
+            _ => parts.insert(0, Part::text(format!("{name}:"))),
+        }
+    }
+    parts.push(piped());
+    parts
+}
+
+/// A digest of a message's content.
+fn content_of(message: &ChatMessage) -> [u8; 16] {
+    let texts: Vec<String> = message.parts.iter().map(|part| format!("{part:?}")).collect();
+    request_digest("content", &texts).current
+}

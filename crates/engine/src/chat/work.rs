@@ -1,0 +1,63 @@
+//! Work on posts: what is due is leased to the gateway that has the account, and its reports are recorded.
+
+use std::time::Duration;
+
+use retake_core::{PostKey, PostResult, PostWork};
+
+use crate::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// How long a gateway waits for work at most.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+impl Engine {
+    /// Leases work of an account; waits for it.
+    pub async fn chat_take(
+        &self,
+        account: String,
+        holder: String,
+        wait: Duration,
+        most: usize,
+    ) -> Result<Vec<PostWork>> {
+        let until = tokio::time::Instant::now() + wait.min(WAIT_MAX);
+        // Subscribed before looking: nothing that is committed in between is missed.
+        let mut commits = self.subscribe(None);
+        loop {
+            let changed = self.chats.changed.notified();
+            self.chat_lease(&account, holder.clone()).await?;
+            let now = self.now();
+            while self.store().compare_posts(now).await? {}
+            let work = self.store().take_posts(account.clone(), now, most).await?;
+            if !work.is_empty() || tokio::time::Instant::now() >= until {
+                return Ok(work);
+            }
+            let next = self.store().posts_next(account.clone(), now).await?;
+            let next = next.map(|next| Duration::from_millis(next.0.abs_diff(now.0)));
+            let next = tokio::time::Instant::now() + next.unwrap_or(WAIT_MAX);
+            tokio::select! {
+                () = tokio::time::sleep_until(next.min(until)) => {}
+                () = changed => {}
+                event = commits.next() => if event.is_none() {
+                    return Ok(Vec::new());
+                },
+            }
+        }
+    }
+
+    /// Records what became of work on a post. Returns whether the post is wanted.
+    pub async fn chat_settle(
+        &self,
+        account: String,
+        holder: String,
+        key: PostKey,
+        result: PostResult,
+    ) -> Result<bool> {
+        self.chat_lease(&account, holder).await?;
+        // What was taken back in the meantime must not be sent.
+        let now = self.now();
+        while self.store().compare_posts(now).await? {}
+        let settled = self.store().settle_post(account, key, result, now).await?;
+        self.chats.changed.notify_waiters();
+        settled.ok_or_else(|| EngineError::new(Kind::NotFound, "no_post", "there is no such post"))
+    }
+}

@@ -1,0 +1,308 @@
+//! The requests of gateways: converted for the engine, and back. Must never decide what a person may do.
+
+use std::time::Duration;
+
+use retake_core::{
+    ArrivalOutcome, ChatNotice, ChatNoticeKind, ChatPlace, PostCounts, PostFailure, PostKind, PostResult,
+    PostTask, PostWork, StayCause, Time,
+};
+use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayEvent};
+use retake_wire::chat as wire;
+use retake_wire::{Problem, Reply};
+
+use crate::InProcess;
+use crate::convert::{self, misused, problem};
+
+/// The most work of one request, usually.
+const USUAL_WORK: u32 = 20;
+
+/// The most work of one request.
+const MOST_WORK: u32 = 100;
+
+impl InProcess {
+    pub(super) async fn gateway_connect(&self, it: wire::GatewayConnect) -> Result<Reply, Problem> {
+        let connected = self.engine.chat_connect(it.account, it.holder).await.map_err(problem)?;
+        let place = |binding: retake_core::ChatBinding| wire::BoundPlace {
+            place: place_out(binding.place),
+            last_message: binding.last,
+        };
+        let hold = |(bucket, until): (String, Time)| wire::Hold { bucket, until_ms: until.0 };
+        Ok(Reply::GatewayConnected(wire::GatewayConnected {
+            cursor: connected.account.cursor,
+            holds: connected.holds.into_iter().map(hold).collect(),
+            places: connected.bindings.into_iter().map(place).collect(),
+        }))
+    }
+
+    pub(super) async fn arrive(&self, it: wire::Arrive) -> Result<Reply, Problem> {
+        let wire::Arrive {
+            account, holder, transport_key, event, parts, command, moderates, is_late, ..
+        } = it;
+        let parts = convert::parts_in(parts)?;
+        let event = GatewayEvent {
+            account: account.clone(),
+            keys: vec![transport_key],
+            event: event_in(&account, event, parts)?,
+            command: command.map(|command| (verb_in(command.verb), command.count)),
+            moderates,
+            is_late,
+        };
+        let arrived = self.engine.chat_arrive(holder, event).await.map_err(problem)?;
+        let (outcome, again) = match arrived {
+            Arrived::Known(outcome) => (arrival(outcome), false),
+            Arrived::Again(outcome) => (arrival(outcome), true),
+            Arrived::Stranger(code) => (wire::Arrival::Stranger { code }, false),
+        };
+        Ok(Reply::Arrived(wire::Arrived { outcome, again }))
+    }
+
+    pub(super) async fn gateway_cursor(&self, it: wire::GatewayCursor) -> Result<Reply, Problem> {
+        self.engine.chat_cursor(it.account, it.holder, it.cursor).await.map_err(problem)?;
+        Ok(Reply::Done)
+    }
+
+    pub(super) async fn gateway_hold(&self, it: wire::GatewayHold) -> Result<Reply, Problem> {
+        let held = self.engine.chat_hold(it.account, it.holder, it.bucket, Time(it.until_ms)).await;
+        held.map_err(problem)?;
+        Ok(Reply::Done)
+    }
+
+    pub(super) async fn gateway_take(&self, it: wire::GatewayTake) -> Result<Reply, Problem> {
+        let most = it.most.unwrap_or(USUAL_WORK).clamp(1, MOST_WORK);
+        let (wait, most) = (Duration::from_millis(it.wait_ms), usize::try_from(most).unwrap_or(1));
+        let work = self.engine.chat_take(it.account, it.holder, wait, most).await.map_err(problem)?;
+        Ok(Reply::GatewayWork(wire::GatewayWork { work: work.into_iter().map(work_out).collect() }))
+    }
+
+    pub(super) async fn gateway_settle(&self, it: wire::GatewaySettle) -> Result<Reply, Problem> {
+        let key = it.post.parse().map_err(|_| misused("post_name", &[("name", it.post.as_str().into())]))?;
+        let settled = self.engine.chat_settle(it.account, it.holder, key, result_in(it.result)).await;
+        Ok(Reply::GatewaySettled(wire::GatewaySettled { is_wanted: settled.map_err(problem)? }))
+    }
+}
+
+fn place_out(place: ChatPlace) -> wire::Place {
+    wire::Place { account: place.account, chat: place.chat, thread: place.thread }
+}
+
+/// The place of an event. A gateway speaks for its account only.
+fn place_in(account: &str, place: wire::Place) -> Result<ChatPlace, Problem> {
+    match place.account == account {
+        true => Ok(ChatPlace { account: place.account, chat: place.chat, thread: place.thread }),
+        false => Err(misused("other_account", &[("name", place.account.into())])),
+    }
+}
+
+fn event_in(
+    account: &str,
+    event: wire::Inbound,
+    parts: Vec<retake_core::Part>,
+) -> Result<ChatEvent, Problem> {
+    Ok(match event {
+        wire::Inbound::Message(message) => ChatEvent::Message(message_in(account, message, parts)?),
+        wire::Inbound::Edited(message) => ChatEvent::Edited(message_in(account, message, parts)?),
+        wire::Inbound::Recalled { place, message, .. } => {
+            ChatEvent::Recalled { place: place_in(account, place)?, message }
+        }
+        wire::Inbound::Migrated { from, to, .. } => ChatEvent::Migrated { from, to },
+        wire::Inbound::Pressed { .. } | wire::Inbound::Membership { .. } => ChatEvent::Other,
+    })
+}
+
+fn message_in(
+    account: &str,
+    message: wire::InboundMessage,
+    files: Vec<retake_core::Part>,
+) -> Result<ChatMessage, Problem> {
+    let is_shared = message.audience == wire::Audience::Shared;
+    let text = (!message.text.trim().is_empty()).then(|| retake_core::Part::text(message.text));
+    Ok(ChatMessage {
+        place: place_in(account, message.place)?,
+        is_shared,
+        message: message.message,
+        person: message.person.id,
+        name: message.person.name,
+        is_bot: message.person.is_bot,
+        sent: Time(message.sent_ms),
+        parts: text.into_iter().chain(files).collect(),
+        is_addressed: !is_shared || message.addressed != wire::Addressed::No,
+        reply_to: message.reply_to,
+    })
+}
+
+fn verb_in(verb: wire::ChatVerb) -> ChatVerb {
+    match verb {
+        wire::ChatVerb::Rewind => ChatVerb::Rewind,
+        wire::ChatVerb::Undo => ChatVerb::Undo,
+        wire::ChatVerb::Redo => ChatVerb::Redo,
+        wire::ChatVerb::Retry => ChatVerb::Retry,
+        wire::ChatVerb::Drop => ChatVerb::Drop,
+        wire::ChatVerb::Stop => ChatVerb::Stop,
+        wire::ChatVerb::New => ChatVerb::New,
+        wire::ChatVerb::Help => ChatVerb::Help,
+        wire::ChatVerb::Status => ChatVerb::Status,
+        wire::ChatVerb::Posts => ChatVerb::Posts,
+    }
+}
+
+fn verb_named(code: Option<&str>) -> wire::ChatVerb {
+    match code {
+        Some("undo") => wire::ChatVerb::Undo,
+        Some("redo") => wire::ChatVerb::Redo,
+        Some("retry") => wire::ChatVerb::Retry,
+        Some("drop") => wire::ChatVerb::Drop,
+        Some("stop") => wire::ChatVerb::Stop,
+        Some("new") => wire::ChatVerb::New,
+        Some("status") => wire::ChatVerb::Status,
+        Some("posts") => wire::ChatVerb::Posts,
+        Some("help") => wire::ChatVerb::Help,
+        _ => wire::ChatVerb::Rewind,
+    }
+}
+
+fn arrival(outcome: ArrivalOutcome) -> wire::Arrival {
+    match outcome {
+        ArrivalOutcome::Said(id) => wire::Arrival::Said { conversation: id.to_string() },
+        ArrivalOutcome::Observed => wire::Arrival::Observed,
+        ArrivalOutcome::Done => wire::Arrival::Done,
+        ArrivalOutcome::Ignored => wire::Arrival::Ignored,
+    }
+}
+
+fn work_out(work: PostWork) -> wire::PostWork {
+    let PostWork { key, task, post, text, counts, .. } = work;
+    let kind = match post.kind {
+        PostKind::Answer(_) => wire::PostKind::Answer,
+        PostKind::Notice(_) => wire::PostKind::Notice,
+    };
+    let content = match (post.kind, text) {
+        (PostKind::Notice(notice), _) => {
+            wire::PostContent::Notice { notice: notice_out(notice, counts), buttons: Vec::new() }
+        }
+        (PostKind::Answer(_), text) => {
+            let (text, is_interrupted) = text.unwrap_or_default();
+            wire::PostContent::Markdown { text, is_interrupted }
+        }
+    };
+    let action = match task {
+        PostTask::Send | PostTask::Resend => wire::PostAction::Send {
+            content,
+            part: post.part.0,
+            reply_to: post.reply_to,
+            lost: post
+                .attempt
+                .filter(|_| task == PostTask::Resend)
+                .map(|(digest, began)| wire::LostAttempt { began_ms: began.0, digest }),
+        },
+        PostTask::Edit => wire::PostAction::Edit { content, ids: post.ids },
+        PostTask::Delete => {
+            let (sent, deadline) = post.sent.map_or((Time(0), None), |(sent, deadline, _)| (sent, deadline));
+            let deadline_ms = deadline.map(|time| time.0);
+            wire::PostAction::Delete { ids: post.ids, sent_ms: sent.0, deadline_ms }
+        }
+    };
+    wire::PostWork {
+        post: key.to_string(),
+        kind,
+        place: place_out(post.place),
+        action,
+        attempts: post.attempts,
+    }
+}
+
+pub(crate) fn counts_out(counts: PostCounts) -> wire::PostCounts {
+    let stays =
+        counts.stays.iter().map(|(why, count)| wire::StayCount { why: stay_out(*why), count: *count });
+    wire::PostCounts {
+        gone: counts.gone,
+        emptied: counts.emptied,
+        asked: counts.asked,
+        trying: counts.trying,
+        unknown: counts.unknown,
+        stays: stays.collect(),
+    }
+}
+
+fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
+    use ChatNoticeKind as K;
+    let ChatNotice { kind, count, files, mut names, code } = notice;
+    let by = names.first().cloned().filter(|name| !name.is_empty());
+    let step = |step| wire::ChatNotice::Step {
+        step,
+        count,
+        by: by.clone(),
+        posts: counts_out(counts.clone()),
+        files,
+    };
+    let refused = |refusal| wire::ChatNotice::Refused(refusal);
+    match kind {
+        K::Rewound => step(wire::ChatStep::Rewind),
+        K::Dropped => step(wire::ChatStep::Drop),
+        K::Undone => step(wire::ChatStep::Undo),
+        K::Redone => step(wire::ChatStep::Redo),
+        K::Retried => step(wire::ChatStep::Retry),
+        K::Edited => step(wire::ChatStep::Edit),
+        K::TurnsOfOthers => refused(wire::ChatRefusal::TurnsOf { names }),
+        K::StepOfOther => refused(wire::ChatRefusal::LastStepOf { name: names.pop().unwrap_or_default() }),
+        K::OwnersOnly => refused(wire::ChatRefusal::OwnersOnly),
+        K::NotOfThisConversation => refused(wire::ChatRefusal::NotOfThisConversation),
+        K::NeedsReply => refused(wire::ChatRefusal::NeedsReply { verb: verb_named(code.as_deref()) }),
+        K::Nothing => refused(wire::ChatRefusal::Nothing { verb: verb_named(code.as_deref()) }),
+        K::Problem => refused(wire::ChatRefusal::Problem { code: code.unwrap_or_default() }),
+        K::RunFailed => wire::ChatNotice::RunFailed { code: code.unwrap_or_default() },
+        K::Help => wire::ChatNotice::Help,
+        K::NewConversation => wire::ChatNotice::NewConversation,
+        K::Stopped => wire::ChatNotice::Stopped,
+        K::Status => wire::ChatNotice::Status { running: code.is_some(), to_send: count, to_delete: files },
+        K::PostsThatStay => wire::ChatNotice::PostsThatStay { posts: counts_out(counts) },
+        K::PartNotSent => wire::ChatNotice::PartNotSent { part: count, of: files },
+        K::Missed => wire::ChatNotice::Missed { count },
+    }
+}
+
+fn result_in(outcome: wire::PostOutcome) -> PostResult {
+    match outcome {
+        wire::PostOutcome::Sending { parts, digest } => PostResult::Sending { parts, digest },
+        wire::PostOutcome::Sent { ids, sent_ms, deadline_ms, deletable } => {
+            PostResult::Sent { ids, at: Time(sent_ms), deadline: deadline_ms.map(Time), deletable }
+        }
+        wire::PostOutcome::Lost => PostResult::Lost,
+        wire::PostOutcome::Later { at_ms } => PostResult::Later(Time(at_ms)),
+        wire::PostOutcome::Failed { why } => PostResult::Failed(match why {
+            wire::PostFailure::NotPermitted => PostFailure::NotPermitted,
+            wire::PostFailure::Refused => PostFailure::Refused,
+            wire::PostFailure::GaveUp => PostFailure::GaveUp,
+        }),
+        wire::PostOutcome::Edited { ids } => PostResult::Edited(ids),
+        wire::PostOutcome::Deleted { how } => PostResult::Deleted(match how {
+            wire::Deletion::Gone => retake_core::Deletion::Gone,
+            wire::Deletion::Emptied => retake_core::Deletion::Emptied,
+            wire::Deletion::Asked => retake_core::Deletion::Asked,
+        }),
+        wire::PostOutcome::Stays { why } => PostResult::Stays(stay_in(why)),
+    }
+}
+
+fn stay_in(why: wire::StayCause) -> StayCause {
+    match why {
+        wire::StayCause::TooOld => StayCause::TooOld,
+        wire::StayCause::NotPermitted => StayCause::NotPermitted,
+        wire::StayCause::NoWay => StayCause::NoWay,
+        wire::StayCause::HasReplies => StayCause::HasReplies,
+        wire::StayCause::ClosedThread => StayCause::ClosedThread,
+        wire::StayCause::Kept => StayCause::Kept,
+        wire::StayCause::GaveUp => StayCause::GaveUp,
+    }
+}
+
+fn stay_out(why: StayCause) -> wire::StayCause {
+    match why {
+        StayCause::TooOld => wire::StayCause::TooOld,
+        StayCause::NotPermitted => wire::StayCause::NotPermitted,
+        StayCause::NoWay => wire::StayCause::NoWay,
+        StayCause::HasReplies => wire::StayCause::HasReplies,
+        StayCause::ClosedThread => wire::StayCause::ClosedThread,
+        StayCause::Kept => wire::StayCause::Kept,
+        StayCause::GaveUp => wire::StayCause::GaveUp,
+    }
+}

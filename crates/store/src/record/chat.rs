@@ -1,0 +1,254 @@
+//! Chats as stored: where a message came from, what became of an event, people, and posts.
+
+use std::str::FromStr;
+
+use retake_core::{
+    ArrivalOutcome, ChatArrival, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole, Deletion, OpNo,
+    Post, PostFailure, PostKind, PostNo, PostState, Seq, StayCause, Time,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Decoded, from_json, to_json};
+
+/// Account, chat, thread.
+type PlaceRecord = (String, String, Option<String>);
+
+/// The place, the message, the person.
+type OriginRecord = (PlaceRecord, String, String);
+
+/// Where a message came from, the names of its event, and its digest in hexadecimal digits.
+pub(super) type ArrivalRecord = (OriginRecord, Vec<String>, String);
+
+fn place_record(place: &ChatPlace) -> PlaceRecord {
+    (place.account.clone(), place.chat.clone(), place.thread.clone())
+}
+
+fn place((account, chat, thread): PlaceRecord) -> ChatPlace {
+    ChatPlace { account, chat, thread }
+}
+
+fn origin_record(origin: &ChatOrigin) -> OriginRecord {
+    (place_record(&origin.place), origin.message.clone(), origin.person.clone())
+}
+
+fn origin((at, message, person): OriginRecord) -> ChatOrigin {
+    ChatOrigin { place: place(at), message, person }
+}
+
+/// Encodes where a message came from.
+pub(crate) fn encode_origin(origin: &ChatOrigin) -> String {
+    to_json(&origin_record(origin))
+}
+
+/// Where a message came from.
+pub(crate) fn decode_origin(json: &str) -> Decoded<ChatOrigin> {
+    from_json("origin", json).map(origin)
+}
+
+/// The record of a message that waits.
+pub(super) fn arrival_record(arrival: &ChatArrival) -> ArrivalRecord {
+    let content = format!("{:032x}", u128::from_be_bytes(arrival.content));
+    (origin_record(&arrival.origin), arrival.keys.clone(), content)
+}
+
+/// The message of a record.
+pub(super) fn arrival((from, keys, content): ArrivalRecord) -> Decoded<ChatArrival> {
+    let digest = u128::from_str_radix(&content, 16).map_err(|_| format!("“{content}” is not a digest"))?;
+    Ok(ChatArrival { origin: origin(from), keys, content: digest.to_be_bytes() })
+}
+
+/// Encodes what became of an event.
+pub(crate) fn encode_outcome(outcome: &ArrivalOutcome) -> String {
+    match outcome {
+        ArrivalOutcome::Said(id) => format!("said {id}"),
+        ArrivalOutcome::Observed => "observed".to_owned(),
+        ArrivalOutcome::Done => "done".to_owned(),
+        ArrivalOutcome::Ignored => "ignored".to_owned(),
+    }
+}
+
+/// What became of an event.
+pub(crate) fn decode_outcome(text: &str) -> Decoded<ArrivalOutcome> {
+    Ok(match text {
+        "observed" => ArrivalOutcome::Observed,
+        "done" => ArrivalOutcome::Done,
+        "ignored" => ArrivalOutcome::Ignored,
+        other => {
+            let id = other.strip_prefix("said ").ok_or_else(|| format!("“{other}” is not an outcome"))?;
+            ArrivalOutcome::Said(id.parse().map_err(|error: retake_core::BadId| error.to_string())?)
+        }
+    })
+}
+
+/// Encodes a role: `member`, `owner`, or `stranger ASKED [CODE UNTIL]`.
+pub(crate) fn encode_role(role: ChatRole) -> String {
+    match role {
+        ChatRole::Member => "member".to_owned(),
+        ChatRole::Owner => "owner".to_owned(),
+        ChatRole::Stranger { code: None, asked } => format!("stranger {}", asked.0),
+        ChatRole::Stranger { code: Some((code, until)), asked } => {
+            format!("stranger {} {} {}", asked.0, String::from_utf8_lossy(&code), until.0)
+        }
+    }
+}
+
+/// The role in this text.
+pub(crate) fn decode_role(text: &str) -> Decoded<ChatRole> {
+    let bad = || format!("“{text}” is not a role");
+    let number = |text: &str| text.parse().map(Time).map_err(|_| bad());
+    let words: Vec<&str> = text.split(' ').collect();
+    Ok(match words.as_slice() {
+        ["member"] => ChatRole::Member,
+        ["owner"] => ChatRole::Owner,
+        ["stranger", asked] => ChatRole::Stranger { code: None, asked: number(asked)? },
+        ["stranger", asked, code, until] => {
+            let code = code.as_bytes().try_into().map_err(|_| bad())?;
+            ChatRole::Stranger { code: Some((code, number(until)?)), asked: number(asked)? }
+        }
+        _ => return Err(bad()),
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PostRecord {
+    place: PlaceRecord,
+    /// Absent for an answer, whose entry is a column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notice: Option<NoticeRecord>,
+    part: (u32, u32),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to: Option<String>,
+    /// The state, and its cause.
+    state: (String, Option<String>),
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempt: Option<(String, i64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sent: Option<(i64, Option<i64>, bool)>,
+    #[serde(default)]
+    attempts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<i64>,
+    #[serde(default)]
+    done: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoticeRecord {
+    kind: String,
+    count: u32,
+    files: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+}
+
+/// The columns of a post beside its record: entry, operation, when it is due.
+pub(crate) struct PostColumns {
+    pub(crate) no: u64,
+    pub(crate) entry: Option<u64>,
+    pub(crate) op: Option<u64>,
+    pub(crate) due: Option<i64>,
+}
+
+/// Encodes a post.
+pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
+    let (entry, notice) = match &post.kind {
+        PostKind::Answer(entry) => (Some(entry.0), None),
+        PostKind::Notice(notice) => (
+            None,
+            Some(NoticeRecord {
+                kind: <&str>::from(notice.kind).to_owned(),
+                count: notice.count,
+                files: notice.files,
+                names: notice.names.clone(),
+                code: notice.code.clone(),
+            }),
+        ),
+    };
+    let record = PostRecord {
+        place: place_record(&post.place),
+        notice,
+        part: post.part,
+        reply_to: post.reply_to.clone(),
+        state: encode_state(post.state),
+        ids: post.ids.clone(),
+        attempt: post.attempt.clone().map(|(digest, began)| (digest, began.0)),
+        sent: post.sent.map(|(at, deadline, deletable)| (at.0, deadline.map(|time| time.0), deletable)),
+        attempts: post.attempts,
+        since: post.since.map(|time| time.0),
+        done: post.is_done,
+    };
+    let (op, due) = (post.op.map(|op| op.0), post.due.map(|time| time.0));
+    (PostColumns { no: post.no.0, entry, op, due }, to_json(&record))
+}
+
+/// The post in these columns.
+pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
+    let record: PostRecord = from_json("post", json)?;
+    let kind = match (columns.entry, record.notice) {
+        (Some(entry), None) => PostKind::Answer(Seq(entry)),
+        (None, Some(notice)) => PostKind::Notice(ChatNotice {
+            kind: named::<ChatNoticeKind>(&notice.kind)?,
+            count: notice.count,
+            files: notice.files,
+            names: notice.names,
+            code: notice.code,
+        }),
+        _ => return Err("it is neither an answer nor a notice".to_owned()),
+    };
+    Ok(Post {
+        no: PostNo(columns.no),
+        place: place(record.place),
+        kind,
+        part: record.part,
+        reply_to: record.reply_to,
+        state: decode_state(&record.state.0, record.state.1.as_deref())?,
+        op: columns.op.map(OpNo),
+        ids: record.ids,
+        attempt: record.attempt.map(|(digest, began)| (digest, Time(began))),
+        sent: record.sent.map(|(at, deadline, deletable)| (Time(at), deadline.map(Time), deletable)),
+        attempts: record.attempts,
+        due: columns.due.map(Time),
+        since: record.since.map(Time),
+        is_done: record.done,
+    })
+}
+
+fn encode_state(state: PostState) -> (String, Option<String>) {
+    let (name, why): (&str, Option<&str>) = match state {
+        PostState::Planned => ("planned", None),
+        PostState::Sending => ("sending", None),
+        PostState::Lost => ("lost", None),
+        PostState::Sent => ("sent", None),
+        PostState::Deleting => ("deleting", None),
+        PostState::Gone(how) => ("gone", Some(how.into())),
+        PostState::Stays(why) => ("stays", Some(why.into())),
+        PostState::Failed(why) => ("failed", Some(why.into())),
+        PostState::Cancelled => ("cancelled", None),
+    };
+    (name.to_owned(), why.map(str::to_owned))
+}
+
+fn decode_state(name: &str, why: Option<&str>) -> Decoded<PostState> {
+    Ok(match (name, why) {
+        ("planned", None) => PostState::Planned,
+        ("sending", None) => PostState::Sending,
+        ("lost", None) => PostState::Lost,
+        ("sent", None) => PostState::Sent,
+        ("deleting", None) => PostState::Deleting,
+        ("gone", Some(how)) => PostState::Gone(named::<Deletion>(how)?),
+        ("stays", Some(why)) => PostState::Stays(named::<StayCause>(why)?),
+        ("failed", Some(why)) => PostState::Failed(named::<PostFailure>(why)?),
+        ("cancelled", None) => PostState::Cancelled,
+        _ => return Err(format!("“{name}” is not a state of a post")),
+    })
+}
+
+fn named<T: FromStr>(name: &str) -> Decoded<T> {
+    name.parse().map_err(|_| format!("“{name}” is not known"))
+}

@@ -1,0 +1,239 @@
+//! Chats: what arrived, in the transaction of its effect; and the ledger of posts. A change of the state makes one row of the outbox
+//! due, whatever the number of posts; which posts are wanted follows from the path, when the row is looked at. Must never store a
+//! text of a platform.
+
+mod ledger;
+
+use retake_core::{
+    ArrivalOutcome, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow, ChatOrigin, ChatPerson,
+    ChatPlace, Commit, ConversationId, Entry, EntryId, Post, PostKind, Role, Seq, Time, Told,
+};
+
+use super::load::Loaded;
+use super::{Context, Store};
+use crate::error::Result;
+use crate::rows::Key;
+
+/// The destination of the outbox for posts. No hook can have this name.
+pub(super) const POSTS: &str = "@posts";
+
+/// How long an account belongs to a gateway without a sign of it.
+const LEASE_MS: i64 = 60_000;
+
+impl Store {
+    /// Gives an account to a gateway, or renews its lease. Returns the gateway that has it, if another one does.
+    pub async fn lease_account(&self, name: String, holder: String, now: Time) -> Result<Option<String>> {
+        self.write(move |context| {
+            let account = context.rows.chat_account(&name)?;
+            let account = account.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() });
+            match &account.lease {
+                Some((other, until)) if *other != holder && *until > now => Ok(Some(other.clone())),
+                _ => {
+                    let lease = Some((holder, Time(now.0.saturating_add(LEASE_MS))));
+                    context.rows.set_chat_account(&ChatAccount { lease, ..account }).map(|()| None)
+                }
+            }
+        })
+        .await
+    }
+
+    /// An account; empty if nothing is known of it.
+    pub async fn chat_account(&self, name: String) -> Result<ChatAccount> {
+        let found = self.read({
+            let name = name.clone();
+            move |rows| rows.chat_account(&name)
+        });
+        Ok(found.await?.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() }))
+    }
+
+    /// Records where the events of an account end.
+    pub async fn set_chat_cursor(&self, name: String, cursor: String) -> Result<()> {
+        self.write(move |context| {
+            let account = context.rows.chat_account(&name)?;
+            let account = account.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() });
+            context.rows.set_chat_account(&ChatAccount { cursor: Some(cursor), ..account })
+        })
+        .await
+    }
+
+    /// Counts a wrong pairing code; `right` resets the count. Returns the new count.
+    pub async fn count_codes(&self, name: String, right: bool) -> Result<u32> {
+        self.write(move |context| {
+            let account = context.rows.chat_account(&name)?;
+            let account = account.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() });
+            let wrong_codes = if right { 0 } else { account.wrong_codes.saturating_add(1) };
+            context.rows.set_chat_account(&ChatAccount { wrong_codes, ..account })?;
+            Ok(wrong_codes)
+        })
+        .await
+    }
+
+    /// What became of an event, if it has arrived before.
+    pub async fn chat_event(&self, account: String, key: String) -> Result<Option<ArrivalOutcome>> {
+        self.read(move |rows| rows.chat_event(&account, &key)).await
+    }
+
+    /// Records what became of an event that changes no conversation.
+    pub async fn note_chat_event(
+        &self,
+        account: String,
+        keys: Vec<String>,
+        outcome: ArrivalOutcome,
+        now: Time,
+    ) -> Result<()> {
+        self.write(move |context| {
+            keys.iter().try_for_each(|key| context.rows.insert_chat_event(&account, key, &outcome, now))
+        })
+        .await
+    }
+
+    /// The holds of an account that are in force.
+    pub async fn chat_holds(&self, account: String, now: Time) -> Result<Vec<(String, Time)>> {
+        self.read(move |rows| rows.chat_holds(&account, now)).await
+    }
+
+    /// Records a hold.
+    pub async fn set_chat_hold(&self, account: String, bucket: String, until: Time) -> Result<()> {
+        self.write(move |context| context.rows.set_chat_hold(&account, &bucket, until)).await
+    }
+
+    /// The binding of a place.
+    pub async fn chat_binding(&self, place: ChatPlace) -> Result<Option<ChatBinding>> {
+        self.read(move |rows| rows.chat_binding(&place)).await
+    }
+
+    /// All bindings of an account.
+    pub async fn chat_bindings(&self, account: String) -> Result<Vec<ChatBinding>> {
+        self.read(move |rows| rows.chat_bindings(&account)).await
+    }
+
+    /// Binds a place to a conversation.
+    pub async fn bind_chat(&self, binding: ChatBinding) -> Result<()> {
+        self.write(move |context| {
+            context.load(binding.conversation)?;
+            context.rows.set_chat_binding(&binding)
+        })
+        .await
+    }
+
+    /// Removes the binding of a place. Returns whether there was one.
+    pub async fn unbind_chat(&self, place: ChatPlace) -> Result<bool> {
+        self.write(move |context| context.rows.remove_chat_binding(&place)).await
+    }
+
+    /// A person of a platform.
+    pub async fn chat_person(&self, account: String, person: String) -> Result<Option<ChatPerson>> {
+        self.read(move |rows| rows.chat_person(&account, &person)).await
+    }
+
+    /// All people of an account, or of all.
+    pub async fn chat_people(&self, account: Option<String>) -> Result<Vec<ChatPerson>> {
+        self.read(move |rows| rows.chat_people(account.as_deref())).await
+    }
+
+    /// Stores a person of a platform.
+    pub async fn set_chat_person(&self, person: ChatPerson) -> Result<()> {
+        self.write(move |context| context.rows.set_chat_person(&person)).await
+    }
+
+    /// What a message of a chat is in a conversation: that of a person, or a post of ours.
+    pub async fn chat_entry(
+        &self,
+        of: ConversationId,
+        place: ChatPlace,
+        message: String,
+    ) -> Result<Option<ChatEntry>> {
+        self.with(of, move |rows, loaded| {
+            let log = loaded.row.log;
+            let found = rows.chat_message(log, &place.account, &place.chat, &message)?;
+            let (seq, post, content) = match found {
+                Some(row) => (row.entry, None, Some(row.content)),
+                None => match rows.post_by_id(&place.account, &place.chat, &message)? {
+                    Some(key) if key.log == log => match rows.post(key)?.map(|post| post.kind) {
+                        Some(PostKind::Answer(entry)) => (Some(entry), Some(key), None),
+                        Some(PostKind::Notice(_)) => (None, Some(key), None),
+                        None => return Ok(None),
+                    },
+                    _ => return Ok(None),
+                },
+            };
+            let Some(seq) = seq else {
+                return Ok(Some(ChatEntry { entry: None, post, origin: None, content }));
+            };
+            let entry = rows.entry(Key { log, seq: seq.0 })?;
+            let origin = origin_of(rows, loaded, &entry)?;
+            Ok(Some(ChatEntry { entry: Some(entry.meta.id), post, origin, content }))
+        })
+        .await
+    }
+
+    /// Where the turn of an entry came from.
+    pub async fn turn_origin(&self, of: ConversationId, entry: EntryId) -> Result<Option<ChatOrigin>> {
+        self.with(of, move |rows, loaded| {
+            let pos = super::decide::locate(rows, loaded, entry)?;
+            origin_of(rows, loaded, &rows.entry(loaded.key(pos)?)?)
+        })
+        .await
+    }
+}
+
+/// Where the turn of an entry came from; a fork answers nobody in its parent's place.
+fn origin_of(rows: &dyn crate::rows::Rows, loaded: &Loaded, entry: &Entry) -> Result<Option<ChatOrigin>> {
+    if entry.origin.is_some() {
+        return Ok(entry.origin.clone());
+    }
+    match entry.meta.turn {
+        Some(turn) if turn != entry.meta.pos => {
+            let key = loaded.key(turn)?;
+            Ok(if key.log == loaded.row.log { rows.entry(key)?.origin } else { None })
+        }
+        _ => Ok(None),
+    }
+}
+
+impl Context {
+    /// Records a message of a chat that is stored now, or that waits for a run.
+    pub(super) fn note_arrival(
+        &mut self,
+        loaded: &Loaded,
+        arrival: &ChatArrival,
+        entry: Option<Seq>,
+        now: Time,
+    ) -> Result<()> {
+        let ChatArrival { origin, keys, content } = arrival;
+        let place = &origin.place;
+        let outcome = ArrivalOutcome::Said(loaded.row.id);
+        for key in keys {
+            self.rows.insert_chat_event(&place.account, key, &outcome, now)?;
+        }
+        let row = ChatMessageRow { entry, content: *content };
+        self.rows.set_chat_message(&loaded.row, &place.account, (&place.chat, &origin.message), row)?;
+        if let Some(binding) = self.rows.chat_binding(place)? {
+            let last = Some(origin.message.clone());
+            self.rows.set_chat_binding(&ChatBinding { last, ..binding })?;
+        }
+        Ok(())
+    }
+
+    /// Plans the posts of new answers to turns that came from a chat; and notes that a change of the state may concern posts.
+    pub(super) fn posts_of(&mut self, after: &Loaded, commit: &Commit, now: Time) -> Result<()> {
+        for entry in &commit.entries {
+            let is_answer = entry.meta.role == Role::Assistant && !entry.meta.flags.detached;
+            if !is_answer
+                || entry.parts.iter().all(|part| part.as_text().is_none_or(|text| text.trim().is_empty()))
+            {
+                continue;
+            }
+            if let Some(origin) = origin_of(&*self.rows, after, entry)? {
+                let binding = self.rows.chat_binding(&origin.place)?;
+                let reply_to = binding.is_some_and(|binding| binding.is_shared).then_some(origin.message);
+                let kind = PostKind::Answer(Seq(entry.meta.pos.seq));
+                self.rows.insert_post(&after.row, Post::planned(origin.place, kind, reply_to, now))?;
+            }
+        }
+        if !commit.ops.is_empty() && self.rows.has_posts(after.row.log)? {
+            self.rows.owe(&after.row, POSTS, Told::default(), now)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,306 @@
+//! The ledger: which posts are wanted, which work is due, and what became of it.
+
+use retake_core::{
+    ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, Mark, OpNo, Pos, Post, PostCounts,
+    PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Reason, Seq, Time,
+    joined_text, post_counts,
+};
+
+use super::POSTS;
+use crate::error::Result;
+use crate::rows::{Key, OutboxKey};
+use crate::store::load::Loaded;
+use crate::store::{Context, Store};
+
+/// The most conversations whose posts are compared with their paths in one transaction.
+const AT_ONCE: usize = 32;
+
+/// How long a notice waits for the posts that it tells of, before it says what is still being tried.
+const NOTICE_MS: i64 = 10_000;
+
+impl Store {
+    /// Compares the posts of conversations that have changed with their paths. Returns whether there may be more.
+    pub async fn compare_posts(&self, now: Time) -> Result<bool> {
+        self.write(move |context| {
+            let due = context.rows.outbox_due(POSTS, now, AT_ONCE)?;
+            for key in &due {
+                let row = context.rows.log(key.log)?;
+                let loaded = context.load(row.id)?;
+                context.compare_posts(&loaded, now)?;
+                let key = OutboxKey { log: key.log, destination: POSTS.to_owned(), no: 0 };
+                context.rows.remove_outbox_item(&key)?;
+            }
+            Ok(due.len() == AT_ONCE)
+        })
+        .await
+    }
+
+    /// Leases work of an account that is due.
+    pub async fn take_posts(&self, account: String, now: Time, most: usize) -> Result<Vec<PostWork>> {
+        self.write(move |context| {
+            let mut work = Vec::new();
+            for key in context.rows.posts_due(&account, now, most)? {
+                let Some(post) = context.rows.post(key)? else { continue };
+                let row = context.rows.log(key.log)?;
+                let Some(task) = post.task() else {
+                    context.rows.set_post(&row, &Post { due: None, ..post })?;
+                    continue;
+                };
+                let post = post.leased(now);
+                context.rows.set_post(&row, &post)?;
+                let text = match post.kind {
+                    PostKind::Answer(entry) if task != PostTask::Delete => {
+                        let entry = context.rows.entry(Key { log: key.log, seq: entry.0 })?;
+                        Some((joined_text(&entry.parts), entry.meta.flags.interrupted))
+                    }
+                    _ => None,
+                };
+                let counts = context.counts_of(key, &post)?;
+                work.push(PostWork { key, conversation: row.id, task, post, text, counts });
+            }
+            Ok(work)
+        })
+        .await
+    }
+
+    /// When work of an account is due next, after this time.
+    pub async fn posts_next(&self, account: String, after: Time) -> Result<Option<Time>> {
+        self.read(move |rows| rows.posts_next(&account, after)).await
+    }
+
+    /// Records what became of work on a post. Returns whether the post is wanted; `None` if there is none.
+    pub async fn settle_post(
+        &self,
+        account: String,
+        key: PostKey,
+        result: PostResult,
+        now: Time,
+    ) -> Result<Option<bool>> {
+        self.write(move |context| context.settle_post(&account, key, result, now)).await
+    }
+
+    /// Plans a notice in a place. For a step there is one in each place.
+    pub async fn plan_notice(
+        &self,
+        of: ConversationId,
+        place: ChatPlace,
+        notice: ChatNotice,
+        reply_to: Option<String>,
+        op: Option<OpNo>,
+        now: Time,
+    ) -> Result<()> {
+        self.write(move |context| {
+            let loaded = context.load(of)?;
+            context.plan_notice(&loaded, place, notice, reply_to, op, now)
+        })
+        .await
+    }
+
+    /// The posts of a conversation, the newest first, each with the entry that it shows.
+    pub async fn posts(&self, of: ConversationId) -> Result<Vec<(PostKey, Post, Option<EntryId>)>> {
+        self.with(of, |rows, loaded| {
+            let log = loaded.row.log;
+            let posts = rows.posts(log)?.into_iter().rev();
+            posts
+                .map(|post| {
+                    let entry = match post.kind {
+                        PostKind::Answer(Seq(seq)) => Some(rows.meta(Key { log, seq })?.id),
+                        PostKind::Notice(_) => None,
+                    };
+                    Ok((PostKey { log, no: post.no }, post, entry))
+                })
+                .collect()
+        })
+        .await
+    }
+
+    /// What became of the posts that an operation took back.
+    pub async fn post_counts(&self, of: ConversationId, op: OpNo) -> Result<PostCounts> {
+        self.with(of, move |rows, loaded| {
+            let posts = rows.posts_of_op(loaded.row.log, op)?;
+            Ok(post_counts(posts.iter().filter(|post| matches!(post.kind, PostKind::Answer(_)))))
+        })
+        .await
+    }
+}
+
+impl Context {
+    /// Sets what is wanted of the posts of a conversation, from its current path.
+    fn compare_posts(&mut self, loaded: &Loaded, now: Time) -> Result<()> {
+        let head = loaded.conversation.head.op;
+        let mut taken: Vec<ChatPlace> = Vec::new();
+        for post in self.rows.posts(loaded.row.log)? {
+            let PostKind::Answer(entry) = post.kind else { continue };
+            let pos = Pos::new(loaded.conversation.tree.depth(), entry.0);
+            let is_wanted = loaded.conversation.is_on_path(pos)
+                && matches!(loaded.conversation.mark(pos), Mark::Normal | Mark::Excluded);
+            let before = post.state;
+            let after = post.clone().wanted(is_wanted, head, now);
+            if after != post {
+                let is_taken = matches!(after.state, PostState::Deleting | PostState::Stays(_));
+                if is_taken && before == PostState::Sent && !taken.contains(&after.place) {
+                    taken.push(after.place.clone());
+                }
+                self.rows.set_post(&loaded.row, &after)?;
+                self.next_part(loaded, entry, now)?;
+            }
+        }
+        for place in taken {
+            let op = self.rows.op(loaded.row.log, head)?;
+            if let Some(kind) = notice_of(op.reason) {
+                let notice = ChatNotice { kind, count: 0, names: vec![op.author], ..ChatNotice::default() };
+                self.plan_notice(loaded, place, notice, None, Some(head), now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first part of an answer that was not sent is due, when all before it are there or failed.
+    fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
+        let mut parts = self.rows.posts_of_entry(loaded.row.log, entry)?;
+        parts.sort_by_key(|post| post.part.0);
+        let is_over = |state| {
+            matches!(state, PostState::Sent | PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_))
+        };
+        if let Some(next) = parts.into_iter().find(|post| !is_over(post.state))
+            && next.state == PostState::Planned
+            && next.due.is_none()
+        {
+            self.rows.set_post(&loaded.row, &Post { due: Some(now), since: Some(now), ..next })?;
+        }
+        Ok(())
+    }
+
+    fn plan_notice(
+        &mut self,
+        loaded: &Loaded,
+        place: ChatPlace,
+        notice: ChatNotice,
+        reply_to: Option<String>,
+        op: Option<OpNo>,
+        now: Time,
+    ) -> Result<()> {
+        if let Some(op) = op {
+            let of_step = self.rows.posts_of_op(loaded.row.log, op)?;
+            let there = of_step.into_iter().find(|post| match &post.kind {
+                PostKind::Notice(other) => other.kind.is_step() && post.place == place,
+                PostKind::Answer(_) => false,
+            });
+            if let Some(post) = there {
+                // The one that a comparison has planned gets what only the request knows.
+                let kind = PostKind::Notice(notice);
+                let is_waiting = post.state == PostState::Planned;
+                return match is_waiting {
+                    true => self.rows.set_post(&loaded.row, &Post { kind, reply_to, ..post }),
+                    false => Ok(()),
+                };
+            }
+        }
+        let post = Post { op, ..Post::planned(place, PostKind::Notice(notice), reply_to, now) };
+        self.rows.insert_post(&loaded.row, post).map(drop)
+    }
+
+    /// The posts of the step that a notice tells of.
+    fn counts_of(&self, key: PostKey, post: &Post) -> Result<PostCounts> {
+        let (PostKind::Notice(_), Some(op)) = (&post.kind, post.op) else { return Ok(PostCounts::default()) };
+        let posts = self.rows.posts_of_op(key.log, op)?;
+        Ok(post_counts(posts.iter().filter(|post| matches!(post.kind, PostKind::Answer(_)))))
+    }
+
+    fn settle_post(
+        &mut self,
+        account: &str,
+        key: PostKey,
+        result: PostResult,
+        now: Time,
+    ) -> Result<Option<bool>> {
+        let before = self.rows.post(key)?.filter(|post| post.place.account == account);
+        let Some(before) = before else { return Ok(None) };
+        let row = self.rows.log(key.log)?;
+        let loaded = self.load(row.id)?;
+        let is_cancelled = before.state == PostState::Cancelled || (before.is_done && before.ids.is_empty());
+        let parts = match &result {
+            PostResult::Sending { parts, .. } if !is_cancelled => *parts,
+            _ => 0,
+        };
+        let mut after = match is_cancelled && matches!(result, PostResult::Sending { .. }) {
+            true => before.clone(),
+            false => before.clone().settled(result, now),
+        };
+        let is_new = after.state != before.state;
+        if is_new && after.state == PostState::Sent && matches!(after.kind, PostKind::Notice(_)) {
+            let counts = self.counts_of(key, &after)?;
+            after.due = match (counts.sum(), counts.is_final()) {
+                (0, _) => None,
+                (_, true) => Some(now),
+                (_, false) => Some(Time(now.0.saturating_add(NOTICE_MS))),
+            };
+        }
+        self.rows.set_post(&row, &after)?;
+        for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
+            self.rows.set_post_id(&after.place.account, &after.place.chat, id, key)?;
+        }
+        if let PostKind::Answer(entry) = after.kind {
+            self.further_parts(&loaded, &before, &after, parts)?;
+            if is_new {
+                self.next_part(&loaded, entry, now)?;
+                if let (PostState::Failed(why), true) = (after.state, after.part.1 > 1) {
+                    self.tell_failure(&loaded, &after, why, now)?;
+                }
+                self.notices_of(&loaded, after.op, now)?;
+            }
+        }
+        Ok(Some(!is_cancelled))
+    }
+
+    /// Adds the rows of the further parts of an answer, once the gateway knows how many there are.
+    fn further_parts(&mut self, loaded: &Loaded, before: &Post, after: &Post, parts: u32) -> Result<()> {
+        if before.part.1 > 0 || after.part.0 > 0 {
+            return Ok(());
+        }
+        for part in 1..parts {
+            let post = Post::planned(after.place.clone(), after.kind.clone(), None, Time(0));
+            self.rows.insert_post(&loaded.row, Post { part: (part, parts), due: None, ..post })?;
+        }
+        Ok(())
+    }
+
+    fn tell_failure(&mut self, loaded: &Loaded, post: &Post, why: PostFailure, now: Time) -> Result<()> {
+        // Where nothing may be posted, nobody would read it.
+        if why == PostFailure::NotPermitted {
+            return Ok(());
+        }
+        let (part, of) = (post.part.0 + 1, post.part.1);
+        let notice =
+            ChatNotice { kind: ChatNoticeKind::PartNotSent, count: part, files: of, ..ChatNotice::default() };
+        self.plan_notice(loaded, post.place.clone(), notice, None, None, now)
+    }
+
+    /// The notices of a step are due for their last words when nothing is being tried any more.
+    fn notices_of(&mut self, loaded: &Loaded, op: Option<OpNo>, now: Time) -> Result<()> {
+        let Some(op) = op else { return Ok(()) };
+        let posts = self.rows.posts_of_op(loaded.row.log, op)?;
+        let (answers, notices): (Vec<Post>, Vec<Post>) =
+            posts.into_iter().partition(|post| matches!(post.kind, PostKind::Answer(_)));
+        if !post_counts(answers.iter()).is_final() {
+            return Ok(());
+        }
+        for notice in notices.into_iter().filter(|post| post.state == PostState::Sent && !post.is_done) {
+            self.rows.set_post(&loaded.row, &Post { due: Some(now), ..notice })?;
+        }
+        Ok(())
+    }
+}
+
+/// The notice of a step that was not requested in a chat.
+fn notice_of(reason: Reason) -> Option<ChatNoticeKind> {
+    Some(match reason {
+        Reason::Rewind | Reason::Checkout | Reason::Restore(_) | Reason::Choose => ChatNoticeKind::Rewound,
+        Reason::Drop | Reason::Hide => ChatNoticeKind::Dropped,
+        Reason::Undo(_) => ChatNoticeKind::Undone,
+        Reason::Redo(_) => ChatNoticeKind::Redone,
+        Reason::Retry => ChatNoticeKind::Retried,
+        Reason::Edit => ChatNoticeKind::Edited,
+        _ => return None,
+    })
+}
