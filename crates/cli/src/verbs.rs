@@ -86,7 +86,9 @@ pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod ops;
 pub(crate) mod outbox;
+pub(crate) mod pair;
 pub(crate) mod plan;
+pub(crate) mod posts;
 pub(crate) mod redo;
 pub(crate) mod request;
 pub(crate) mod restore;
@@ -154,6 +156,8 @@ subcommands! {
         Mcp(mcp::Mcp),
         Hooks(hooks::Hooks),
         Outbox(outbox::Outbox),
+        Pair(pair::Pair),
+        Posts(posts::Posts),
         Token(token::Token),
         Config(config::Config),
         Backup(backup::Backup),

@@ -202,6 +202,7 @@ async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
         request: request("waits"),
         wording: Some([7; 16].into()),
         time: Time(1_795_300_013_000),
+        chat: None,
     };
     let ask = |words| {
         let new = NewRun { words, steer: Steer::Join, seen: None, model: Some("test/puppet".into()) };

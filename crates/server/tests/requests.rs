@@ -118,7 +118,7 @@ async fn tokens(desk: &Desk) -> Vec<(String, String)> {
     let grants = vec![Grant { right: Right::Read, conversation: None }];
     let name = "reader".to_owned();
     let rows = [
-        Request::TokenCreate(TokenCreate { name: name.clone(), grants, expires_in_s: None }),
+        Request::TokenCreate(TokenCreate { name: name.clone(), grants, gateway: None, expires_in_s: None }),
         Request::TokenList,
         Request::TokenRevoke(TokenTarget { name }),
     ];
@@ -134,6 +134,7 @@ async fn others(desk: &Desk, id: &str) -> impl Iterator<Item = (String, String)>
     let (memory, agent) = (memory(desk, id).await, super::agent::answered().await);
     let tokens = tokens(desk).await;
     let hooks = super::hooks::answered().await.into_iter().chain(super::commands::answered().await);
+    let tokens = tokens.into_iter().chain(super::chat::answered().await);
     memory.into_iter().chain(tokens).chain(agent).chain(hooks).chain(super::owner::answered().await)
 }
 

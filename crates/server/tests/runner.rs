@@ -6,6 +6,7 @@ mod agent;
 mod care;
 mod cases;
 mod catch_up;
+mod chat;
 mod commands;
 mod drafts;
 mod edits;

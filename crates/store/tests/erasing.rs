@@ -73,6 +73,7 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
         request: None,
         wording: None,
         time: Time(1),
+        chat: None,
     };
     let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
     stage.store.step_runs(stage.id, vec![RunInput::Enqueue(new, Time(1))]).await.expect("it waits");
@@ -177,6 +178,7 @@ async fn trial_28_a_text_in_the_ids_of_requests_and_in_the_names_of_who_asked_is
         request: by("", 4).request,
         wording: None,
         time: Time(1),
+        chat: None,
     };
     let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
     stage.store.step_runs(stage.id, vec![RunInput::Enqueue(new, Time(1))]).await.expect("it waits");

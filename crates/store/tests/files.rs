@@ -237,7 +237,8 @@ async fn run_of_a_lost_owner_ends_and_its_messages_still_wait() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
     let parts = vec![Part::text("T2")];
-    let words = Words { parts, author: "ann".into(), request: None, wording: None, time: Time(1) };
+    let words =
+        Words { parts, author: "ann".into(), request: None, wording: None, time: Time(1), chat: None };
     let ask = |words| {
         let new = NewRun { words, steer: Steer::Queue, seen: None, model: None };
         RunInput::Enqueue(new, Time(1))

@@ -261,6 +261,7 @@ impl World {
             request: Some(text.replace(' ', "-").parse().expect("a request id")),
             wording: Some(digest(text).into()),
             time: now,
+            chat: None,
         });
         let asks = |steer, seen: Option<usize>| {
             let seen = seen.map(|at| self.pos(at));

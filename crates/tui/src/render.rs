@@ -8,6 +8,7 @@ use crate::text::{Look, Text};
 pub mod about;
 pub mod agent;
 pub mod calls;
+pub mod chat;
 pub mod commands;
 pub mod content;
 pub mod context;
@@ -73,6 +74,12 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Waiting(it) => agent::waiting(look, it),
         Reply::Context(it) => context::context(look, it),
         Reply::Cost(it) => agent::cost(look, it),
+        Reply::People(it) => chat::people(look, it),
+        Reply::Posts(it) => chat::posts(look, it),
+        // Gateways read these, and people do not.
+        Reply::GatewayConnected(_) | Reply::Arrived(_) | Reply::GatewayWork(_) | Reply::GatewaySettled(_) => {
+            Text::new()
+        }
         Reply::NewToken(it) => tokens::new_token(it),
         Reply::Tokens(it) => tokens::tokens(look, it),
         Reply::Outbox(it) => outbox::outbox(look, it),

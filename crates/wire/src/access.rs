@@ -43,9 +43,14 @@ pub struct TokenCreate {
     /// The name: letters, digits, `_` and `-`. No later token can get it again.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::TOKEN_NAME)))]
     pub name: String,
-    /// What it may do: at least one grant, at most 100.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MOST_GRANTS)))]
+    /// What it may do: at least one grant, at most 100; for a gateway none.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = MOST_GRANTS)))]
     pub grants: Vec<Grant>,
+    /// The account of a chat platform whose gateway gets the token. It permits the requests of that gateway and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::TOKEN_NAME)))]
+    pub gateway: Option<String>,
     /// How long it is accepted, in seconds. Absent: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LONGEST_LIFE_S)))]

@@ -2,12 +2,16 @@
 //! the name of a platform's method or a token.
 
 mod notice;
+mod people;
 mod request;
 mod work;
 
 use serde::{Deserialize, Serialize};
 
 pub use notice::{ChatNotice, ChatRefusal, ChatStep};
+pub use people::{
+    ChatMember, MemberRole, Pair, People, PostLine, PostStatus, Posts, PostsOf, PostsPlan, Unpair,
+};
 pub use request::{
     Arrival, Arrive, Arrived, BoundPlace, ChatCommand, ChatVerb, GatewayConnect, GatewayConnected,
     GatewayCursor, GatewayHold, GatewaySettle, GatewaySettled, GatewayTake, GatewayWork, Hold,

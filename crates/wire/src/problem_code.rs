@@ -130,6 +130,7 @@ codes! {
     NoSuchHunks = "no_such_hunks", "The file has no such hunks", ["path", "what", "count"];
     AccountHeld = "account_held", "Another gateway has the account", ["holder"];
     NoCode = "no_code", "No person waits with this code", [];
+    NoPerson = "no_person", "No such person is paired", ["name"];
     NoPost = "no_post", "There is no such post", [];
     NoToken = "no_token", "There is no such token", ["name"];
     NoTurn = "no_turn", "There is no turn to go back to", [];

@@ -19,7 +19,7 @@ mod tree;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{NewToken, Principal, Tokens};
-use crate::chat::{Arrived, GatewayConnected, GatewaySettled, GatewayWork};
+use crate::chat::{Arrived, GatewayConnected, GatewaySettled, GatewayWork, People, Posts};
 use crate::command_file::CommandFiles;
 use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
@@ -109,6 +109,10 @@ pub enum Reply {
     Arrived(Arrived),
     /// Work on posts.
     GatewayWork(GatewayWork),
+    /// The people of chats.
+    People(People),
+    /// A page of posts in chats.
+    Posts(Posts),
     /// Whether a post is still wanted.
     GatewaySettled(GatewaySettled),
     /// A file that was written.

@@ -23,7 +23,7 @@ pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
 pub use context::ContextQuery;
-pub use files::{FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
+pub use files::{Checkpoint, FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
 pub use identity::Identity;
 pub use memory::{EditMemory, Forget, ListMemory, MemoryHome, Remember};
 pub use owner::{Backup, Doctor, OutboxItems};
@@ -34,7 +34,9 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 
 use crate::access::{TokenCreate, TokenTarget};
 use crate::action::Action;
-use crate::chat::{Arrive, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake};
+use crate::chat::{
+    Arrive, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Pair, PostsOf, Unpair,
+};
 use crate::command_file::CommandsOf;
 use crate::content::{Part, Role};
 use crate::files::FileOptions;
@@ -223,6 +225,14 @@ pub enum Request {
     GatewaySettle(GatewaySettle),
     /// Records until when nothing is sent to a bucket. → `Done`
     GatewayHold(GatewayHold),
+    /// Pairs a person of a chat. → `People`
+    Pair(Pair),
+    /// Takes the rights of a person of a chat away. → `People`
+    Unpair(Unpair),
+    /// The people of chats who were paired, or wait for it. → `People`
+    PeopleList,
+    /// The posts of a conversation in chats, newest first. → `Posts`
+    Posts(PostsOf),
     /// Makes a token. → `NewToken`
     TokenCreate(TokenCreate),
     /// All tokens, without their secrets. → `Tokens`
@@ -483,15 +493,4 @@ pub struct CatchUp {
     pub conversation: String,
     /// The last revision that the client saw.
     pub since: u64,
-}
-
-/// A checkpoint: a capture with a name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Checkpoint {
-    /// The conversation.
-    pub conversation: String,
-    /// The name of the checkpoint.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
-    pub name: String,
 }

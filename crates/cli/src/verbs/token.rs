@@ -35,8 +35,11 @@ struct Create {
     #[arg(value_name = "NAME")]
     name: String,
     /// A right (read, talk, rewind or administer), for one conversation with `RIGHT@CONVERSATION`. Can be repeated
-    #[arg(long = "grant", value_name = "RIGHT[@CONVERSATION]", required = true)]
+    #[arg(long = "grant", value_name = "RIGHT[@CONVERSATION]", required_unless_present = "gateway")]
     grants: Vec<String>,
+    /// For the gateway of this account, and nothing else. `retake gateway add` makes such a token by itself
+    #[arg(long, value_name = "ACCOUNT", conflicts_with = "grants")]
+    gateway: Option<String>,
     /// How long the token is accepted, such as `12h`, `30d` or `1y`. Without it: until it is revoked
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
@@ -63,7 +66,8 @@ impl RunVerb for Token {
             TokenCommand::Create(create) => {
                 let grants = create.grants.iter().map(|text| grant(text)).collect::<Result<Vec<_>>>()?;
                 let expires_in_s = create.expires.as_deref().map(seconds).transpose()?;
-                let request = TokenCreate { name: create.name, grants, expires_in_s };
+                let (name, gateway) = (create.name, create.gateway);
+                let request = TokenCreate { name, grants, gateway, expires_in_s };
                 let reply = cx.call(Request::TokenCreate(request)).await?;
                 if let Reply::NewToken(_) = &reply
                     && !cx.json

@@ -249,6 +249,7 @@ impl Desk {
             request: Some(format!("of-{text}").parse().expect("a request")),
             wording: None,
             time: Time(0),
+            chat: None,
         };
         let seen = Some(self.store.meta(self.id, seen).await.expect("an entry").pos);
         let new = NewRun { words: Some(words), steer: Steer::Queue, seen, model: None };

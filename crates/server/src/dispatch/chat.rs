@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use retake_core::{
-    ArrivalOutcome, ChatNotice, ChatNoticeKind, ChatPlace, PostCounts, PostFailure, PostKind, PostResult,
-    PostTask, PostWork, StayCause, Time,
+    ArrivalOutcome, ChatNotice, ChatNoticeKind, ChatPerson, ChatPlace, ChatRole, EntryId, Post, PostCounts,
+    PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, StayCause, Time,
 };
 use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayEvent};
 use retake_wire::chat as wire;
-use retake_wire::{Problem, Reply};
+use retake_wire::request::USUAL_PAGE;
+use retake_wire::{Problem, ProblemKind, Reply};
 
 use crate::InProcess;
-use crate::convert::{self, misused, problem};
+use crate::convert::{self, misused, own_problem, problem};
 
 /// The most work of one request, usually.
 const USUAL_WORK: u32 = 20;
@@ -78,6 +79,87 @@ impl InProcess {
         let key = it.post.parse().map_err(|_| misused("post_name", &[("name", it.post.as_str().into())]))?;
         let settled = self.engine.chat_settle(it.account, it.holder, key, result_in(it.result)).await;
         Ok(Reply::GatewaySettled(wire::GatewaySettled { is_wanted: settled.map_err(problem)? }))
+    }
+
+    pub(super) async fn pair(&self, it: wire::Pair) -> Result<Reply, Problem> {
+        let role = if it.as_owner { ChatRole::Owner } else { ChatRole::Member };
+        self.engine.pair(&it.code, role).await.map_err(problem)?;
+        self.people_list().await
+    }
+
+    pub(super) async fn unpair(&self, it: wire::Unpair) -> Result<Reply, Problem> {
+        if !self.engine.unpair(it.account, it.person.clone()).await.map_err(problem)? {
+            return Err(own_problem(ProblemKind::NotFound, "no_person", &[("name", it.person.into())]));
+        }
+        self.people_list().await
+    }
+
+    pub(super) async fn people_list(&self) -> Result<Reply, Problem> {
+        let people = self.engine.chat_people().await.map_err(problem)?;
+        let member = |person: ChatPerson| wire::ChatMember {
+            account: person.account,
+            person: person.person,
+            name: person.name,
+            role: match person.role {
+                ChatRole::Stranger { .. } => wire::MemberRole::Stranger,
+                ChatRole::Member => wire::MemberRole::Member,
+                ChatRole::Owner => wire::MemberRole::Owner,
+            },
+        };
+        Ok(Reply::People(wire::People { people: people.into_iter().map(member).collect() }))
+    }
+
+    pub(super) async fn posts(&self, it: wire::PostsOf) -> Result<Reply, Problem> {
+        let of = self.conversation(&it.conversation).await?;
+        let limit = super::limit(it.limit, USUAL_PAGE)?;
+        let posts = self.engine.chat_posts(of).await.map_err(problem)?;
+        let shown =
+            posts.into_iter().filter(|(_, post, _)| !it.stays || matches!(post.state, PostState::Stays(_)));
+        let mut shown: Vec<_> = shown.map(|(key, post, entry)| post_line(key, post, entry)).collect();
+        if let Some(before) = &it.before {
+            let at = shown.iter().position(|line| line.post == *before);
+            let at = at.ok_or_else(|| misused("post_name", &[("name", before.as_str().into())]))?;
+            shown.drain(..=at);
+        }
+        let (posts, more) = super::page(shown.into_iter(), limit);
+        Ok(Reply::Posts(wire::Posts { posts, more }))
+    }
+}
+
+fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine {
+    use wire::PostStatus as S;
+    let how = |how| match how {
+        retake_core::Deletion::Gone => wire::Deletion::Gone,
+        retake_core::Deletion::Emptied => wire::Deletion::Emptied,
+        retake_core::Deletion::Asked => wire::Deletion::Asked,
+    };
+    let failure = |why| match why {
+        PostFailure::NotPermitted => wire::PostFailure::NotPermitted,
+        PostFailure::Refused => wire::PostFailure::Refused,
+        PostFailure::GaveUp => wire::PostFailure::GaveUp,
+    };
+    wire::PostLine {
+        post: key.to_string(),
+        kind: match post.kind {
+            PostKind::Answer(_) => wire::PostKind::Answer,
+            PostKind::Notice(_) => wire::PostKind::Notice,
+        },
+        place: place_out(post.place),
+        entry: entry.map(|entry| entry.to_string()),
+        part: post.part.0 + 1,
+        state: match post.state {
+            PostState::Planned => S::Planned,
+            PostState::Sending => S::Sending,
+            PostState::Lost => S::Unknown,
+            PostState::Sent => S::Sent,
+            PostState::Deleting => S::Deleting,
+            PostState::Gone(deletion) => S::Gone { how: how(deletion) },
+            PostState::Stays(why) => S::Stays { why: stay_out(why) },
+            PostState::Failed(why) => S::Failed { why: failure(why) },
+            PostState::Cancelled => S::Cancelled,
+        },
+        sent_ms: post.sent.map(|(sent, ..)| sent.0),
+        deadline_ms: post.sent.and_then(|(_, deadline, _)| deadline).map(|time| time.0),
     }
 }
 

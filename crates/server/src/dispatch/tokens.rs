@@ -12,12 +12,16 @@ use crate::convert::{misused, own_problem, problem};
 
 impl InProcess {
     pub(super) async fn token_create(&self, create: TokenCreate) -> Result<Reply, Problem> {
-        let TokenCreate { name, grants, expires_in_s } = create;
+        let TokenCreate { name, grants, gateway, expires_in_s } = create;
         if !is_name(&name) {
             return Err(misused("token_name", &[("name", name.into())]));
         }
-        if !(1..=MOST_GRANTS).contains(&grants.len()) {
-            let limits = [("count", grants.len().into()), ("least", 1.into()), ("most", MOST_GRANTS.into())];
+        if let Some(account) = gateway.as_ref().filter(|account| !is_name(account)) {
+            return Err(misused("token_name", &[("name", account.as_str().into())]));
+        }
+        let (least, most) = if gateway.is_some() { (0, 0) } else { (1, MOST_GRANTS) };
+        if !(least..=most).contains(&grants.len()) {
+            let limits = [("count", grants.len().into()), ("least", least.into()), ("most", most.into())];
             return Err(misused("token_grants", &limits));
         }
         let now = self.engine.now();
@@ -40,7 +44,7 @@ impl InProcess {
             };
             granted.push(retake_core::Grant { right: right_in(right), scope });
         }
-        let used_for = TokenUse::Grants(Grants(granted));
+        let used_for = gateway.map_or(TokenUse::Grants(Grants(granted)), TokenUse::Gateway);
         let token = AccessToken { name, used_for, created: now, expires, revoked: None };
         let (secret, digest) = new_secret();
         match self.engine.add_token(token.clone(), digest).await.map_err(problem)? {

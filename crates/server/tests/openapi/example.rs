@@ -43,7 +43,7 @@ const USUAL: &[(&str, &str)] = &[
 ];
 
 /// Optional fields that explain most of a request.
-const SHOWN: &[&str] = &["conversation", "head", "how", "mode", "title"];
+const SHOWN: &[&str] = &["conversation", "grants", "head", "how", "mode", "title"];
 
 /// Adds the examples of an operation to the document.
 pub(super) fn add(operation: &mut Value, shapes: &Map<String, Value>) {

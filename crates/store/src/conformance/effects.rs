@@ -227,6 +227,7 @@ pub async fn full_export_has_ledger_runs_and_permissions(store: Arc<Store>) {
         request: by_request("waits").request,
         wording: Some([7; 16].into()),
         time: now,
+        chat: None,
     };
     let end = RunInput::End(Fence(1), RunEnding::Succeeded, now);
     let claim = RunInput::Claim(now);

@@ -20,7 +20,14 @@ fn answer() -> RunInput {
 fn words(text: &str, request: Option<&str>) -> Words {
     let by = request.map(by_request).unwrap_or_default();
     let wording = by.request.is_some().then(|| crate::digest(text).into());
-    Words { parts: vec![Part::text(text)], author: "bob".into(), request: by.request, wording, time: NOW }
+    Words {
+        parts: vec![Part::text(text)],
+        author: "bob".into(),
+        request: by.request,
+        wording,
+        time: NOW,
+        chat: None,
+    }
 }
 
 async fn says(stage: &Stage, words: Words) -> RunInput {

@@ -49,6 +49,8 @@ pub const IN_A_SHELL: &[&str] = &[
     "import",
     "man",
     "outbox",
+    "pair",
+    "posts",
     "request",
     "say",
     "serve",

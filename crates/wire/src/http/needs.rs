@@ -31,7 +31,9 @@ pub const fn need(kind: RequestKind) -> Need {
         K::Prompt | K::CatchUp | K::Context | K::Cost | K::Waiting | K::Todo | K::Jobs | K::JobOutput => {
             named(Read)
         }
-        K::Tools | K::Permissions | K::FilesLog | K::FilesStatus | K::FilesDiff | K::Export => named(Read),
+        K::Posts | K::Tools | K::Permissions | K::FilesLog | K::FilesStatus | K::FilesDiff | K::Export => {
+            named(Read)
+        }
         K::EarlierRequest | K::Search | K::Paths => named(Read),
         K::Say | K::Cancel | K::Unqueue | K::Respond | K::JobStop | K::Checkpoint => named(Talk),
         K::Draft | K::SetDraft | K::ClaimDraft => named(Talk),
@@ -58,6 +60,7 @@ pub const fn need(kind: RequestKind) -> Need {
         | K::GatewayTake
         | K::GatewaySettle
         | K::GatewayHold => Need { right: Talk, over: Over::Account },
+        K::Pair | K::Unpair | K::PeopleList => everything(Administer),
         K::TokenCreate | K::TokenList | K::TokenRevoke => everything(Administer),
     }
 }
@@ -119,6 +122,7 @@ impl Request {
             | Self::Unqueue(it)
             | Self::Cost(it) => &it.conversation,
             Self::FilesLog(it) | Self::Ops(it) => &it.conversation,
+            Self::Posts(it) => &it.conversation,
             Self::Fork(it) => &it.conversation,
             Self::Say(it) => &it.conversation,
             Self::Edit(it) => &it.conversation,

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
+#[cfg(feature = "schema")]
+use crate::shape;
 
 /// A request for the differences of files between two points in time. Both are named as in [`crate::Action::RestoreFiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,4 +52,15 @@ pub struct WorkspacePrune {
     /// What the collection removes.
     #[serde(default)]
     pub how: PruneHow,
+}
+
+/// A checkpoint: a capture with a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Checkpoint {
+    /// The conversation.
+    pub conversation: String,
+    /// The name of the checkpoint.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
+    pub name: String,
 }

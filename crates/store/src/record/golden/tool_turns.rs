@@ -57,7 +57,7 @@ fn run() -> Run {
 
 fn words() -> Words {
     let (parts, author) = (vec![Part::text("go on")], "mia".to_owned());
-    Words { parts, author, request: None, wording: None, time: Time(4) }
+    Words { parts, author, request: None, wording: None, time: Time(4), chat: None }
 }
 
 #[test]

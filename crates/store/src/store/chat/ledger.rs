@@ -147,7 +147,9 @@ impl Context {
         }
         for place in taken {
             let op = self.rows.op(loaded.row.log, head)?;
-            if let Some(kind) = notice_of(op.reason) {
+            if let Some(kind) = notice_of(op.reason)
+                && self.step_notice(loaded, &place, head)?.is_none()
+            {
                 let notice = ChatNotice { kind, count: 0, names: vec![op.author], ..ChatNotice::default() };
                 self.plan_notice(loaded, place, notice, None, Some(head), now)?;
             }
@@ -181,12 +183,7 @@ impl Context {
         now: Time,
     ) -> Result<()> {
         if let Some(op) = op {
-            let of_step = self.rows.posts_of_op(loaded.row.log, op)?;
-            let there = of_step.into_iter().find(|post| match &post.kind {
-                PostKind::Notice(other) => other.kind.is_step() && post.place == place,
-                PostKind::Answer(_) => false,
-            });
-            if let Some(post) = there {
+            if let Some(post) = self.step_notice(loaded, &place, op)? {
                 // The one that a comparison has planned gets what only the request knows.
                 let kind = PostKind::Notice(notice);
                 let is_waiting = post.state == PostState::Planned;
@@ -198,6 +195,15 @@ impl Context {
         }
         let post = Post { op, ..Post::planned(place, PostKind::Notice(notice), reply_to, now) };
         self.rows.insert_post(&loaded.row, post).map(drop)
+    }
+
+    /// The notice of a step in a place.
+    fn step_notice(&self, loaded: &Loaded, place: &ChatPlace, op: OpNo) -> Result<Option<Post>> {
+        let posts = self.rows.posts_of_op(loaded.row.log, op)?;
+        Ok(posts.into_iter().find(|post| match &post.kind {
+            PostKind::Notice(notice) => notice.kind.is_step() && post.place == *place,
+            PostKind::Answer(_) => false,
+        }))
     }
 
     /// The posts of the step that a notice tells of.

@@ -212,6 +212,7 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::Unauthorized, "expired", "ask the user of this owner for a new one: `retake token create`"),
     (C::Unauthorized, "revoked", "ask the user of this owner for a new one: `retake token create`"),
     (C::AccountHeld, "", "stop the other gateway, or wait a minute if it has ended"),
+    (C::NoPerson, "", "the list of people has the account and the id of each"),
     (
         C::NoCode,
         "",

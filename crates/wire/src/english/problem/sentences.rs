@@ -195,6 +195,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::NoFolder, "conversation", "this conversation works in no folder"),
     (C::AccountHeld, "", "another gateway has this account: {holder:quoted}"),
     (C::NoCode, "", "no person waits with this code"),
+    (C::NoPerson, "", "no such person is paired: {name:quoted}"),
     (C::NoPost, "", "there is no such post"),
     (C::NoToken, "", "there is no valid token “{name}”"),
     (C::NotPermitted, "", "this needs the right to {right}, and the token does not have it here"),
