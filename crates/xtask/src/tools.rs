@@ -86,6 +86,14 @@ const CLIENT_GENERATOR: PythonTool = PythonTool {
     why: "the tests rewind with a client that it makes",
 };
 
+/// A real Matrix server. Its licence (AGPL) forbids nothing of that, but it must never be linked.
+const MATRIX_SERVER: PythonTool = PythonTool {
+    name: "matrix-synapse",
+    version: "1.163.2",
+    command: "synapse_homeserver",
+    why: "the tests of the chat gateway talk to it",
+};
+
 /// The system's packages for the tests. `asked` is the command to repeat after an installation.
 ///
 /// # Errors
@@ -99,7 +107,7 @@ pub(crate) fn packages_for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Re
 /// # Errors
 /// A tool is missing and can't be installed; the error says what to do.
 pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
-    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
+    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR, &MATRIX_SERVER] {
         ensure_python_tool(tool, out)?;
     }
     language_servers::ensure(&root()?, out)?;
