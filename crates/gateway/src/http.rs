@@ -23,6 +23,8 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// # Errors
 /// The TLS library cannot be set up.
 pub(crate) fn client() -> Result<Client, Failure> {
+    // The library requires a provider of encryption. One that is installed already stays.
+    drop(rustls::crypto::ring::default_provider().install_default());
     let client = Client::builder()
         .connect_timeout(CONNECT)
         .timeout(ANSWER)
