@@ -10,6 +10,7 @@ pub mod preview;
 pub mod rate;
 pub mod sentences;
 pub mod text;
+pub mod matrix;
 
 pub use adapter::{
     Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,
