@@ -10,6 +10,7 @@ mod media;
 mod mention;
 mod receive;
 mod room;
+mod upgrade;
 
 use std::time::Duration;
 
@@ -108,8 +109,8 @@ pub struct Login {
     pub device: String,
 }
 
-/// Logs in with a password. With the id of a device that was used before, repeated requests are recognised as before; older tokens of
-/// the device end.
+/// Logs in with a password. With the id of a device that was used before, repeated requests are recognised as before. Older
+/// tokens of the device may end [D].
 ///
 /// # Errors
 /// [`Failure::BadToken`] if the password is wrong.
@@ -203,8 +204,8 @@ impl Matrix {
     }
 
     /// A state event, whole since version 1.16 of the specification, before that its content [D].
-    async fn state(&self, place: &Place, kind: &str, key: &str) -> Result<Option<Value>, Failure> {
-        let path = ["rooms", checked(&place.chat, '!')?, "state", kind, key];
+    async fn state(&self, room: &str, kind: &str, key: &str) -> Result<Option<Value>, Failure> {
+        let path = ["rooms", checked(room, '!')?, "state", kind, key];
         match self.api.get(&path, &[("format", "event")]).await {
             Ok(event) if event["content"].is_object() && event["type"] == kind => Ok(Some(event)),
             Ok(content) => Ok(Some(json!({ "content": content }))),
@@ -214,8 +215,8 @@ impl Matrix {
     }
 
     async fn levels(&self, place: &Place) -> Result<Levels, Failure> {
-        let levels = self.state(place, "m.room.power_levels", "").await?;
-        let create = self.state(place, "m.room.create", "").await?.unwrap_or_default();
+        let levels = self.state(&place.chat, "m.room.power_levels", "").await?;
+        let create = self.state(&place.chat, "m.room.create", "").await?.unwrap_or_default();
         Ok(Levels { levels: levels.map(|mut event| event["content"].take()), create })
     }
 }
@@ -315,7 +316,7 @@ impl Adapter for Matrix {
             failure => Err(failure),
         };
         // Who was removed still sees the state of that time [D].
-        let membership = match self.state(place, "m.room.member", us).await {
+        let membership = match self.state(&place.chat, "m.room.member", us).await {
             Ok(event) => event.unwrap_or_default()["content"]["membership"].take(),
             Err(failure) => return refused(failure),
         };
@@ -330,7 +331,7 @@ impl Adapter for Matrix {
 
     async fn moderates(&self, place: &Place, person: &str) -> Result<bool, Failure> {
         let levels = self.levels(place).await?;
-        let member = self.state(place, "m.room.member", person).await?.unwrap_or_default();
+        let member = self.state(&place.chat, "m.room.member", person).await?.unwrap_or_default();
         Ok(member["content"]["membership"] == "join" && levels.of(person) >= levels.for_moderation())
     }
 

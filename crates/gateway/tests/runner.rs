@@ -1,1 +1,3 @@
 //! The integration tests of the gateway: one binary.
+
+mod matrix;

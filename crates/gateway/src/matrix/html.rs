@@ -95,6 +95,12 @@ impl Writer<'_> {
     /// Closes and opens elements, until exactly these are open.
     fn switch(&mut self, wanted: &[usize]) {
         let common = self.open.iter().zip(wanted).take_while(|(open, wanted)| open == wanted).count();
+        let opens_block = wanted[common..].iter().any(|index| is_block(&self.styled.styles[*index].style));
+        if opens_block {
+            // A block begins a line itself.
+            self.out.truncate(self.out.strip_suffix("<br>").unwrap_or(&self.out).len());
+            self.after_block = false;
+        }
         for index in self.open.split_off(common).into_iter().rev() {
             self.close(index);
         }
@@ -106,10 +112,6 @@ impl Writer<'_> {
 
     fn start(&mut self, index: usize) {
         let style = &self.styled.styles[index].style;
-        if is_block(style) {
-            self.out.truncate(self.out.strip_suffix("<br>").unwrap_or(&self.out).len());
-        }
-        self.after_block = false;
         match style {
             Style::Bold => self.out.push_str("<strong>"),
             Style::Italic => self.out.push_str("<em>"),
@@ -144,7 +146,7 @@ impl Writer<'_> {
             Style::Link(_) => "</a>",
             Style::Block(_) => "</code></pre>",
         });
-        self.after_block = is_block(style);
+        self.after_block |= is_block(style);
     }
 
     fn text(&mut self, mut text: &str) {

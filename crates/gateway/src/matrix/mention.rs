@@ -47,10 +47,14 @@ impl Names {
         let unsigned = text.strip_prefix('@').unwrap_or(text);
         let localpart = self.id.trim_start_matches('@').split(':').next().unwrap_or_default();
         let at_id = after_word(text, &self.id);
+        // With a sign, a colon and no space, it is another id.
+        let has_sign = unsigned.len() < text.len();
+        let is_id =
+            |rest: &str| has_sign && rest.strip_prefix(':').is_some_and(|rest| rest.starts_with(is_in_word));
         let at_name =
             || self.shown.iter().filter_map(|name| after_word(unsigned, name)).min_by_key(|rest| rest.len());
         let at_localpart = || text.starts_with('@').then(|| after_word(unsigned, localpart)).flatten();
-        let rest = at_id.or_else(at_name).or_else(at_localpart)?;
+        let rest = at_id.or_else(|| at_name().or_else(at_localpart).filter(|rest| !is_id(rest)))?;
         let marked = after_mark(rest);
         Some((marked.unwrap_or(rest.trim_start()), marked.is_some() || at_id.is_some()))
     }

@@ -24,17 +24,21 @@ const POLL_MS: &str = "30000";
 /// How long a poll may take altogether. A first one of a large account takes long.
 const POLL_ANSWER: Duration = Duration::from_secs(120);
 
-/// How many events of a room come at once. Synapse gives no more than 100 [S].
+/// How many events of a room come with a poll.
+const POLLED: usize = 50;
+
+/// How many events of a room come at once from its history. A longest one has 65,536 bytes [D].
 const PAGE: &str = "100";
 
 /// The longest gap that is read, in pages. What is older is not worth an answer any more.
-const MOST_PAGES: usize = 50;
+const MOST_PAGES: usize = 20;
 
 /// Invitations that wait at once. More come again at the next start.
 const MOST_INVITES: usize = 100;
 
 /// The kinds of events that we read.
-const KINDS: [&str; 4] = ["m.room.message", "m.room.redaction", "m.room.member", "m.room.encryption"];
+const KINDS: [&str; 5] =
+    ["m.room.message", "m.room.redaction", "m.room.member", "m.room.encryption", "m.room.tombstone"];
 
 /// Receives until it fails.
 pub(super) async fn receive(matrix: &Matrix, cursor: Option<String>, inbox: &dyn Inbox) -> Failure {
@@ -112,7 +116,7 @@ impl<'a> Receiver<'a> {
 
     async fn listen_or_fail(&mut self, cursor: Option<String>) -> Result<(), Failure> {
         // Invitations that wait come with a first poll only.
-        let first = self.poll(None).await?;
+        let first = self.poll(None, 1).await?;
         self.pass_invites(&first);
         let mut since = match cursor {
             Some(cursor) => cursor,
@@ -123,7 +127,11 @@ impl<'a> Receiver<'a> {
             }
         };
         loop {
-            let poll = self.poll(Some(&since)).await?;
+            let poll = match self.poll(Some(&since), POLLED).await {
+                // Too long to be read: the rest of each room comes page by page.
+                Err(Failure::Unreadable) => self.poll(Some(&since), 1).await?,
+                other => other?,
+            };
             let next = next_batch(&poll)?;
             self.pass_invites(&poll);
             for (room, joined) in poll["rooms"]["join"].as_object().into_iter().flatten() {
@@ -140,12 +148,12 @@ impl<'a> Receiver<'a> {
     }
 
     /// The events since a time, or none at all for a first poll.
-    async fn poll(&self, since: Option<&str>) -> Result<Value, Failure> {
+    async fn poll(&self, since: Option<&str>, most: usize) -> Result<Value, Failure> {
         let nothing = json!({ "types": [] });
-        let (state, timeline) = match since {
-            None => (nothing.clone(), json!({ "types": [], "limit": 1 })),
-            Some(_) => (json!({ "types": KINDS }), json!({ "types": KINDS, "limit": 100 })),
-        };
+        let kinds = if since.is_some() { &KINDS[..] } else { &[] };
+        let timeline = json!({ "types": kinds, "limit": most });
+        // A large room has so many members that nobody could read the answer with all of them.
+        let state = json!({ "types": kinds, "lazy_load_members": true });
         let filter = json!({
             "presence": nothing,
             "account_data": nothing,
@@ -183,7 +191,13 @@ impl<'a> Receiver<'a> {
         }
         // What was written before we came is history.
         let events = match timeline.iter().rposition(|event| self.is_our_coming(event)) {
-            Some(at) => timeline[at..].to_vec(),
+            Some(at) => {
+                for event in &timeline[..at] {
+                    self.follow_state(room, event).await;
+                }
+                self.members.remove(room);
+                timeline[at..].to_vec()
+            }
             None => {
                 let is_limited = joined["timeline"]["limited"] == true;
                 let before = joined["timeline"]["prev_batch"].as_str().filter(|_| is_limited);
@@ -202,7 +216,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// The events that a limited poll left out, in order.
-    async fn gap(&self, room: &str, before: &str, since: &str) -> Result<Vec<Value>, Failure> {
+    async fn gap(&mut self, room: &str, before: &str, since: &str) -> Result<Vec<Value>, Failure> {
         let places = self.inbox.places().await;
         let known: HashSet<String> =
             places.into_iter().filter(|(place, _)| place.chat == room).filter_map(|(_, last)| last).collect();
@@ -213,7 +227,7 @@ impl<'a> Receiver<'a> {
             let page = match self.matrix.api.get(&["rooms", room, "messages"], &query).await {
                 Ok(page) => page,
                 // We may not read there any more.
-                Err(Failure::Refused(_) | Failure::NotFound) => break,
+                Err(Failure::Refused(_) | Failure::NotFound) => return Ok(in_order(events)),
                 Err(failure) => return Err(failure),
             };
             let chunk = page["chunk"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -233,6 +247,7 @@ impl<'a> Receiver<'a> {
             }
         }
         tracing::warn!("a gap in a room is longer than what is read");
+        self.members.remove(room);
         Ok(in_order(events))
     }
 
@@ -260,10 +275,16 @@ impl<'a> Receiver<'a> {
             return Ok(());
         };
         if self.is_our_coming(event) {
+            if let Some(from) = self.matrix.predecessor(room).await? {
+                let (account, to) = (self.matrix.account.clone(), room.to_owned());
+                self.inbox.arrived(&format!("{id}/moved"), Inbound::Migrated { account, from, to }).await?;
+            }
             let inbound = self.setting(room, &self.names(room), sender, false).membership(true);
             self.inbox.arrived(id, inbound).await?;
         } else if event["type"] == "m.room.message" && event["state_key"].is_null() {
             self.message(room, event, id).await?;
+        } else if event["type"] == "m.room.tombstone" && event["state_key"] == "" {
+            self.matrix.follow_tombstone(event).await?;
         } else if event["type"] == "m.room.redaction" && sender != self.us {
             self.fetch_members(room).await?;
             let thread = redacts(event).and_then(|id| self.recent.get(id)?.thread.clone());
@@ -323,8 +344,8 @@ impl<'a> Receiver<'a> {
         if !self.members.contains_key(room) {
             let members = match self.matrix.api.get(&["rooms", room, "joined_members"], &[]).await {
                 Ok(answer) => Members::joined(&answer),
-                // We are not in the room any more.
-                Err(Failure::Refused(_) | Failure::NotFound) => return Ok(()),
+                // We are not in the room any more, or it has more members than can be read.
+                Err(Failure::Refused(_) | Failure::NotFound | Failure::Unreadable) => return Ok(()),
                 Err(failure) => return Err(failure),
             };
             self.members.insert(room.to_owned(), members);

@@ -1,0 +1,12 @@
+//! The adapter for Matrix, against a real server: Synapse, as a separate process. Its licence (AGPL) forbids nothing of that, but it must
+//! never be linked.
+
+mod arriving;
+mod failing;
+mod files;
+mod odd;
+mod people;
+mod rooms;
+mod sending;
+mod synapse;
+mod taking_back;
