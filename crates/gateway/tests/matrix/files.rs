@@ -7,7 +7,7 @@ use super::people::{Two, client, marker, text};
 use super::synapse::Synapse;
 
 fn file(name: &str, size: usize) -> SentFile {
-    let bytes = (0..size).map(|at| u8::try_from(at % 251).unwrap()).collect();
+    let bytes = (0..size).map(|at| u8::try_from(at % 251).expect("a byte")).collect();
     SentFile { name: name.into(), media_type: "text/plain".into(), bytes }
 }
 

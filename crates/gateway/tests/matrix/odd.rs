@@ -27,10 +27,10 @@ fn server(poll: impl Fn(&str) -> String + Send + 'static) -> Loses {
 
 /// The adapter's result, and the number of messages.
 async fn received(server: &Loses) -> (Failure, usize) {
-    let adapter = Matrix::new(config(server.address())).unwrap();
+    let adapter = Matrix::new(config(server.address())).expect("an adapter");
     let collects = Collects { wanted: usize::MAX, ..Collects::default() };
     let failure = within(adapter.receive(Some("a".into()), &collects)).await;
-    (failure, collects.events.into_inner().unwrap().len())
+    (failure, collects.events.into_inner().expect("no panic").len())
 }
 
 fn said(room: &Value, next: &str) -> Value {

@@ -58,8 +58,8 @@ impl Person {
 
     /// The status and the JSON of a call below `/_matrix/client/v3`.
     pub(crate) async fn call(&self, method: Method, path: &[&str], body: Option<&Value>) -> (u16, Value) {
-        let mut url = Url::parse(&self.address).unwrap();
-        url.path_segments_mut().unwrap().extend(["_matrix", "client", "v3"].iter().chain(path));
+        let mut url = Url::parse(&self.address).expect("an address");
+        url.path_segments_mut().expect("a path").extend(["_matrix", "client", "v3"].iter().chain(path));
         let mut request = self.http.request(method, url);
         if !self.token.is_empty() {
             request = request.bearer_auth(&self.token);
@@ -67,7 +67,7 @@ impl Person {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = request.send().await.unwrap();
+        let response = request.send().await.expect("an answer");
         (response.status().as_u16(), response.json().await.unwrap_or_default())
     }
 
@@ -93,12 +93,14 @@ impl Person {
 
     /// The events of a room, oldest first, of one kind.
     pub(crate) async fn history(&self, room: &str, kind: &str) -> Vec<Value> {
-        let mut url = Url::parse(&self.address).unwrap();
-        url.path_segments_mut().unwrap().extend(["_matrix", "client", "v3", "rooms", room, "messages"]);
+        let mut url = Url::parse(&self.address).expect("an address");
+        url.path_segments_mut()
+            .expect("a path")
+            .extend(["_matrix", "client", "v3", "rooms", room, "messages"]);
         let query = [("dir", "f"), ("limit", "1000")];
         let request = self.http.get(url).query(&query).bearer_auth(&self.token);
-        let page: Value = request.send().await.unwrap().json().await.unwrap();
-        let chunk = page["chunk"].as_array().unwrap().iter();
+        let page: Value = request.send().await.expect("an answer").json().await.expect("JSON");
+        let chunk = page["chunk"].as_array().expect("events").iter();
         chunk.filter(|event| event["type"] == kind).cloned().collect()
     }
 
@@ -110,8 +112,8 @@ impl Person {
     pub(crate) async fn room_with(&self, invited: &[&Self], rest: Value) -> String {
         let invited: Vec<_> = invited.iter().map(|person| &person.id).collect();
         let mut body = json!({ "invite": invited, "preset": "private_chat" });
-        body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        self.post(&["createRoom"], &body).await["room_id"].as_str().unwrap().to_owned()
+        body.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+        self.post(&["createRoom"], &body).await["room_id"].as_str().expect("a room").to_owned()
     }
 
     pub(crate) async fn join(&self, room: &str) {
@@ -122,7 +124,7 @@ impl Person {
     pub(crate) async fn send(&self, room: &str, content: &Value) -> String {
         let number = format!("t{}", number());
         let answer = self.put(&["rooms", room, "send", "m.room.message", &number], content).await;
-        answer["event_id"].as_str().unwrap().to_owned()
+        answer["event_id"].as_str().expect("an id").to_owned()
     }
 
     pub(crate) async fn say(&self, room: &str, text: &str) -> String {
@@ -136,7 +138,7 @@ impl Person {
 
     /// An adapter with the account of this person.
     pub(crate) fn adapter(&self) -> Matrix {
-        Matrix::new(self.config()).unwrap()
+        Matrix::new(self.config()).expect("an adapter")
     }
 
     pub(crate) fn config(&self) -> MatrixConfig {
@@ -153,7 +155,7 @@ impl Person {
 
 pub(crate) fn client() -> Client {
     drop(rustls::crypto::ring::default_provider().install_default());
-    Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap()
+    Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client")
 }
 
 /// A person and a bot in a room of their own, and the time from which the bot receives.
@@ -222,8 +224,8 @@ pub(crate) async fn receive(
     let collects = Collects { wanted, ..Collects::default() };
     let failure = within(adapter.receive(cursor, &collects)).await;
     assert_eq!(failure, Failure::Closed);
-    let cursor = collects.cursor.into_inner().unwrap().expect("a time");
-    (collects.events.into_inner().unwrap(), cursor)
+    let cursor = collects.cursor.into_inner().expect("no panic").expect("a time");
+    (collects.events.into_inner().expect("no panic"), cursor)
 }
 
 /// Fails if it takes too long.
@@ -243,13 +245,13 @@ pub(crate) struct Collects {
 #[async_trait]
 impl Inbox for Collects {
     async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed> {
-        self.events.lock().unwrap().push((transport_key.to_owned(), event));
+        self.events.lock().expect("no panic").push((transport_key.to_owned(), event));
         Ok(())
     }
 
     async fn advance(&self, cursor: &str) -> Result<(), InboxClosed> {
-        *self.cursor.lock().unwrap() = Some(cursor.to_owned());
-        let is_enough = self.events.lock().unwrap().len() >= self.wanted;
+        *self.cursor.lock().expect("no panic") = Some(cursor.to_owned());
+        let is_enough = self.events.lock().expect("no panic").len() >= self.wanted;
         if is_enough { Err(InboxClosed) } else { Ok(()) }
     }
 

@@ -1,6 +1,8 @@
 //! Rooms: invitations, rooms that we cannot read, and rooms that we leave.
 
-use retake_gateway::matrix::{Invites, Matrix};
+use std::collections::HashSet;
+
+use retake_gateway::matrix::{Invites, Matrix, MatrixConfig};
 use retake_gateway::{Adapter as _, SetupStep};
 use retake_wire::chat::Inbound;
 use serde_json::json;
@@ -39,11 +41,10 @@ async fn invitation_that_came_while_we_were_away_is_accepted() {
 async fn only_the_wanted_invitations_are_accepted() {
     let (anna, ben, bot) = (Person::new("anna").await, Person::new("ben").await, Person::new("bot").await);
     let (annas, bens) = (anna.room(&[&bot]).await, ben.room(&[&bot]).await);
-    let ignoring =
-        Matrix::new(retake_gateway::matrix::MatrixConfig { invites: Invites::Ignore, ..bot.config() });
+    let ignoring = Matrix::new(MatrixConfig { invites: Invites::Ignore, ..bot.config() });
     let (_, since) = receive(&ignoring.unwrap(), None, 0).await;
     let invites = Invites::From(vec![ben.id.clone()]);
-    let listed = Matrix::new(retake_gateway::matrix::MatrixConfig { invites, ..bot.config() }).unwrap();
+    let listed = Matrix::new(MatrixConfig { invites, ..bot.config() }).unwrap();
     let (events, _) = receive(&listed, Some(since), 1).await;
     assert_eq!(events[0].1, Inbound::Membership { place: place(&bens, None), is_member: true });
     let rooms = bot.get(&["joined_rooms"]).await;
@@ -100,7 +101,8 @@ async fn room_that_is_replaced_moves_if_both_rooms_say_so() {
     let predecessor =
         json!({ "creation_content": { "predecessor": { "room_id": two.room, "event_id": "$x" } } });
     let false_one = two.person.room_with(&[&two.bot], predecessor).await;
-    let events: Vec<_> = two.next(&since, 3).await.into_iter().map(|(_, inbound)| inbound).collect();
+    let (keys, events): (HashSet<_>, Vec<_>) = two.next(&since, 3).await.into_iter().unzip();
+    assert_eq!(keys.len(), 3, "each has a key of its own");
     let moved = Inbound::Migrated { account: "m".into(), from: two.room.clone(), to: new.to_owned() };
     let entered = |room: &str| Inbound::Membership { place: place(room, None), is_member: true };
     for event in [moved, entered(new), entered(&false_one)] {

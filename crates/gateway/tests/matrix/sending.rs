@@ -11,7 +11,7 @@ use super::people::{PASSWORD, Person, Two, marker, place, text};
 use super::synapse::Synapse;
 
 fn bodies(events: &[Value]) -> Vec<&str> {
-    events.iter().map(|event| event["content"]["body"].as_str().unwrap()).collect()
+    events.iter().map(|event| event["content"]["body"].as_str().expect("a text")).collect()
 }
 
 /// Case 20.

@@ -56,7 +56,7 @@ async fn readable(person: &Person, room: &str, ids: &[String], before: &str) -> 
             id.replace('$', "%24")
         );
         let request = super::people::client().get(address).bearer_auth(&person.token);
-        texts += &request.send().await.unwrap().text().await.unwrap();
+        texts += &request.send().await.expect("an answer").text().await.expect("a text");
     }
     let paths = [&["sync"][..], &["rooms", room, "messages"], &["rooms", room, "context", before]];
     for path in paths {
