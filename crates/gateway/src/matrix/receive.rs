@@ -2,6 +2,7 @@
 //! durable, and never read a room's history as messages.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 use std::time::Duration;
 
 use reqwest::Method;
@@ -110,11 +111,13 @@ impl<'a> Receiver<'a> {
     }
 
     async fn listen(&mut self, cursor: Option<String>) -> Failure {
-        let failure = self.listen_or_fail(cursor).await;
-        failure.err().unwrap_or(Failure::Unreadable)
+        match self.listen_or_fail(cursor).await {
+            Ok(never) => match never {},
+            Err(failure) => failure,
+        }
     }
 
-    async fn listen_or_fail(&mut self, cursor: Option<String>) -> Result<(), Failure> {
+    async fn listen_or_fail(&mut self, cursor: Option<String>) -> Result<Infallible, Failure> {
         // Invitations that wait come with a first poll only.
         let first = self.poll(None, 1).await?;
         self.pass_invites(&first);

@@ -44,7 +44,7 @@ impl Loses {
         Self::answers(move |_| answer.to_owned())
     }
 
-    /// Answers the first line of each request.
+    /// Answers the head of each request.
     pub(crate) fn answers(answer: impl Fn(&str) -> String + Send + 'static) -> Self {
         Self::with(move |mut client| {
             let mut request = Vec::new();
@@ -56,7 +56,7 @@ impl Loses {
                 }
             }
             let request = String::from_utf8_lossy(&request);
-            let _ = client.write_all(answer(request.lines().next().unwrap_or_default()).as_bytes());
+            let _ = client.write_all(answer(&request).as_bytes());
             let _ = client.shutdown(Shutdown::Write);
             // Until the client has read it.
             let _ = std::io::copy(&mut client, &mut std::io::sink());
@@ -193,4 +193,22 @@ async fn receiving_ends_when_the_token_is_revoked() {
     bot.post(&["logout"], &serde_json::json!({})).await;
     let failure = within(bot.adapter().receive(Some(since), &Collects::default())).await;
     assert_eq!(failure, Failure::BadToken);
+}
+
+#[tokio::test]
+async fn file_that_is_kept_elsewhere_is_fetched_without_the_token() {
+    let elsewhere = Loses::answers(|request| match request.to_lowercase().contains("authorization") {
+        false => "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ntwelve bytes".into(),
+        true => "HTTP/1.1 400 No\r\nconnection: close\r\n\r\n".into(),
+    });
+    let target = format!("{}/x", elsewhere.address());
+    let server = Loses::answers(move |_| {
+        format!("HTTP/1.1 307 There\r\nlocation: {target}\r\nconnection: close\r\n\r\n")
+    });
+    let adapter = Matrix::new(config(server.address())).unwrap();
+    let handle = "mxc://chat.test/x".into();
+    let file = InboundFile { handle, name: None, media_type: None, size: None, is_voice: false };
+    assert_eq!(adapter.fetch(&file, 12).await.unwrap(), b"twelve bytes");
+    let too_long = Err(Failure::Refused(Refused::TooLong));
+    assert_eq!(adapter.fetch(&file, 11).await, too_long, "of a length that nobody stated");
 }
