@@ -4,7 +4,7 @@ use retake_gateway::{Adapter as _, Sent};
 use retake_wire::chat::{Addressed, Audience, Inbound};
 use serde_json::json;
 
-use super::people::{Collects, Person, Two, marker, message, place, receive, text, within};
+use super::people::{Collects, Person, Two, marker, message, place, receive, text, until, within};
 
 /// Case 1.
 #[tokio::test]
@@ -81,6 +81,7 @@ async fn our_own_messages_edits_and_redactions_are_left_out() {
     let sent = two.adapter.send(&two.place(), &text("ours"), &marker()).await.unwrap();
     two.adapter.edit(&two.place(), &sent.ids[0], &text("ours, too"), &marker()).await.unwrap();
     two.adapter.delete(&two.place(), &sent.ids[0]).await.unwrap();
+    two.adapter.send(&two.place(), &text("ours, still there"), &marker()).await.unwrap();
     two.person.say(&two.room, "theirs").await;
     let messages = two.messages(&since, 1).await;
     assert_eq!(messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["theirs"]);
@@ -113,17 +114,6 @@ async fn membership_changes_the_audience_while_we_listen() {
     let events = collects.events.into_inner().unwrap();
     let audiences: Vec<_> = events.into_iter().map(|(_, inbound)| message(inbound).audience).collect();
     assert_eq!(audiences, [Audience::Private, Audience::Shared]);
-}
-
-/// Waits for a condition.
-async fn until(is_so: impl Fn() -> bool) {
-    for _ in 0..600 {
-        if is_so() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("it does not happen");
 }
 
 #[tokio::test]

@@ -233,6 +233,17 @@ pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), future).await.expect("it ends in time")
 }
 
+/// Waits for a condition.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    for _ in 0..600 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it does not happen");
+}
+
 /// An inbox that closes when it has enough.
 #[derive(Default)]
 pub(crate) struct Collects {

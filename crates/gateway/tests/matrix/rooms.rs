@@ -7,7 +7,7 @@ use retake_gateway::{Adapter as _, SetupStep};
 use retake_wire::chat::Inbound;
 use serde_json::json;
 
-use super::people::{Collects, Person, Two, message, place, receive, within};
+use super::people::{Collects, Person, Two, message, place, receive, until, within};
 
 #[tokio::test]
 async fn invitation_is_accepted_and_history_is_no_message() {
@@ -45,8 +45,15 @@ async fn only_the_wanted_invitations_are_accepted() {
     let (_, since) = receive(&ignoring.unwrap(), None, 0).await;
     let invites = Invites::From(vec![ben.id.clone()]);
     let listed = Matrix::new(MatrixConfig { invites, ..bot.config() }).unwrap();
-    let (events, _) = receive(&listed, Some(since), 1).await;
-    assert_eq!(events[0].1, Inbound::Membership { place: place(&bens, None), is_member: true });
+    let collects = Collects { wanted: 2, ..Collects::default() };
+    // When this message arrives, all invitations were worked on.
+    let people = async {
+        until(|| !collects.events.lock().unwrap().is_empty()).await;
+        ben.say(&bens, "hello").await;
+    };
+    within(async { tokio::join!(listed.receive(Some(since), &collects), people) }).await;
+    let (_, entered) = collects.events.into_inner().unwrap().remove(0);
+    assert_eq!(entered, Inbound::Membership { place: place(&bens, None), is_member: true });
     let rooms = bot.get(&["joined_rooms"]).await;
     assert_eq!(rooms["joined_rooms"], json!([bens]), "not {annas}");
 }
