@@ -81,8 +81,8 @@ pub struct MatrixConfig {
     pub device: Option<String>,
     /// Which invitations to accept.
     pub invites: Invites,
-    /// What to say in an encrypted room when we join it, or when it becomes encrypted: that we cannot read there. Without it, nothing
-    /// is said.
+    /// A message for encrypted rooms, sent when we join one or when a room becomes encrypted: that we cannot read there. `None` sends
+    /// nothing.
     pub unreadable: Option<String>,
 }
 
@@ -110,7 +110,7 @@ pub struct Login {
 }
 
 /// Logs in with a password. With the id of a device that was used before, repeated requests are recognised as before. Older
-/// tokens of the device may end [D].
+/// tokens of the device may end.
 ///
 /// # Errors
 /// [`Failure::BadToken`] if the password is wrong.

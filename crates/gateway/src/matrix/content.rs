@@ -1,5 +1,5 @@
-//! The content of events that we send. Must never be too long for an event, mention anybody, or lose a part of the text: what is left
-//! out is formatting, or a copy for clients that show no edits.
+//! The content of events that we send. Must never be too long for an event, mention anybody, or lose a part of the text. What is left
+//! out of a long one is formatting, and the copy for clients that show no edits.
 
 use retake_wire::chat::Place;
 use serde_json::{Map, Value, json};
