@@ -20,7 +20,7 @@ use crate::lex::{Token, tokens};
 use crate::source::{Source, places};
 
 /// Crates that are for development only.
-const DEVELOPMENT: &[&str] = &["bench", "testkit", "xtask"];
+const DEVELOPMENT: &[&str] = &["bench", "fakes", "testkit", "xtask"];
 
 /// Modules that only tests use.
 const TEST_MODULES: &[&str] = &["conformance", "stage", "testing", "samples", "tests"];

@@ -83,6 +83,7 @@ const TABLE: &[Permission] = &[
         workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server", "tui"],
         forbidden: &[],
     },
+    Permission { krate: "fakes", workspace: &[], forbidden: &[] },
     Permission { krate: "xtask", workspace: &[], forbidden: &[] },
 ];
 

@@ -1,0 +1,3 @@
+//! The tests of what all fakes share: one binary.
+
+mod harness;
