@@ -42,6 +42,12 @@ pub trait Adapter: Send + Sync {
     /// Deletes several posts of one chat at once. Only called with as many ids as the capabilities allow, each once.
     async fn delete_many(&self, place: &Place, ids: &[String]) -> Result<(), Failure>;
 
+    /// The digest of a post's text as it stands on the platform, for [`Marker::digest`]. Adapters that send the text in another form
+    /// take that form, so that `find` recognises it.
+    fn digest(&self, post: &Outgoing) -> String {
+        blake3::hash(post.text.text.as_bytes()).to_hex().to_string()
+    }
+
     /// Looks for a post of ours that was sent at about this time (Unix milliseconds).
     async fn find(&self, place: &Place, marker: &Marker, since_ms: i64) -> Result<Found, Failure>;
 
