@@ -4,6 +4,7 @@
 mod adapter;
 mod capabilities;
 pub mod commands;
+mod deletion;
 mod failure;
 mod http;
 pub mod preview;
@@ -19,4 +20,5 @@ pub use adapter::{
 pub use capabilities::{
     BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
 };
+pub use deletion::{OwnPost, batches};
 pub use failure::{Failure, Refused};
