@@ -5,6 +5,7 @@ mod adapter;
 mod capabilities;
 pub mod commands;
 mod deletion;
+mod discord;
 mod failure;
 mod http;
 pub mod preview;
@@ -21,4 +22,5 @@ pub use capabilities::{
     BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
 };
 pub use deletion::{OwnPost, batches};
+pub use discord::{Discord, DiscordConfig};
 pub use failure::{Failure, Refused};
