@@ -1,4 +1,4 @@
-//! What is known of channels: their guild, and the parent of threads. It is a memory only: what is missing is asked for again. Must
+//! The known channels: their guild, and the parent of threads. This is a cache: the adapter requests a missing channel again. Must
 //! never grow without a limit.
 
 use std::collections::{HashMap, HashSet};

@@ -83,7 +83,7 @@ impl Discord {
         Ok(Probe::Yes { bulk })
     }
 
-    /// Whether a person may delete messages of others.
+    /// Whether a person may delete other people's messages.
     pub(super) async fn is_moderator(&self, place: &Place, person: &str) -> Result<bool, Failure> {
         let channel = checked(channel_of(place))?;
         if self.channel(channel).await?.guild.is_none() {

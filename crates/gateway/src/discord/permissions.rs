@@ -23,7 +23,7 @@ pub(super) struct Rules<'a> {
 }
 
 impl Permissions {
-    /// Whether the member may delete messages of others, and several messages at once.
+    /// Whether the member may delete other people's messages, and several messages at once.
     pub(super) fn manages_messages(self) -> bool {
         self.0 & MANAGE_MESSAGES != 0
     }

@@ -69,6 +69,10 @@ impl Discord {
         let (sender, mut waiting) = mpsc::channel(WAITING);
         let connected = socket::run(&address, self.rest.token(), &begin, sender);
         let handled = async {
+            // An earlier connection ended before this was done. What comes now is newer.
+            if matches!(begin, Begin::Resume { .. }) && !self.session.is_caught_up() {
+                self.catch_up(&me.id, inbox).await?;
+            }
             while let Some(event) = waiting.recv().await {
                 self.handle(event, &me.id, inbox).await?;
             }
@@ -128,8 +132,6 @@ impl Discord {
                 self.session.begin(Session::read(&data, sequence).ok_or(Failure::Unreadable)?);
                 self.catch_up(me, inbox).await?;
             }
-            // Only if a connection ended before it was done.
-            "RESUMED" if !self.session.is_caught_up() => self.catch_up(me, inbox).await?,
             "MESSAGE_CREATE" => is_stored = self.written(&data, me, inbox).await?,
             "MESSAGE_UPDATE" => is_stored = self.edited(&data, me, inbox).await?,
             "MESSAGE_DELETE" | "MESSAGE_DELETE_BULK" => is_stored = self.recalled(&data, inbox).await?,
@@ -321,8 +323,8 @@ impl Discord {
         let Some(id) = data["channel_id"].as_str().filter(|id| snowflake::number(id).is_some()) else {
             return Ok(None);
         };
-        if data["guild_id"].as_str().is_none() {
-            // Only direct messages have no guild [D].
+        if data["guild_id"].as_str().is_none() && self.channels.get(id).is_none() {
+            // Only direct messages, and what is shown to one person, have no guild [D].
             return Ok(Some(Channel { id: id.to_owned(), guild: None, parent: None }));
         }
         match self.channel(id).await {
@@ -358,5 +360,34 @@ impl Wordings {
             oldest.map(|oldest| wordings.remove(&oldest));
         }
         before != Some(wording)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Discord, DiscordConfig};
+
+    #[test]
+    fn token_goes_only_to_hosts_of_the_gateway() {
+        let discord = Discord::new(DiscordConfig::new("a", "t".to_owned().into())).unwrap();
+        let own = "wss://gateway.discord.gg";
+        let sibling = "wss://gateway-us-east1-b.discord.gg";
+        for (address, expected) in [(own, own), (sibling, sibling), ("wss://gateway.discord.gg/?v=10", own)] {
+            assert_eq!(discord.accepted(address), expected);
+        }
+        let odd = [
+            "ws://gateway-us-east1-b.discord.gg",
+            "wss://evil.example",
+            "wss://evildiscord.gg",
+            "wss://gateway.discord.gg.evil.example",
+            "wss://gateway.discord.gg@evil.example",
+            "wss://gateway.discord.gg:444",
+            "wss://evil.example/.discord.gg",
+            "x",
+            "",
+        ];
+        for address in odd {
+            assert_eq!(discord.accepted(address), own, "{address}");
+        }
     }
 }

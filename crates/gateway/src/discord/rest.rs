@@ -79,10 +79,10 @@ pub(super) async fn called(request: RequestBuilder, path: &str) -> Result<Value,
 /// What an error means, by status and code [D].
 fn meaning(status: u16, json: &Value) -> Failure {
     match (status, json["code"].as_u64().unwrap_or(0)) {
+        // Unknown channel, guild, member, message, user, webhook, interaction. With the channel, its messages are gone, too. The
+        // token of a webhook, as which an interaction answers, is valid for 15 minutes.
+        (_, 10_003 | 10_004 | 10_007 | 10_008 | 10_013 | 10_015 | 10_062 | 50_027) => Failure::NotFound,
         (401, _) => Failure::BadToken,
-        // Unknown channel, guild, member, message, user, webhook (of an expired interaction), interaction. With the channel, its
-        // messages are gone, too.
-        (_, 10_003 | 10_004 | 10_007 | 10_008 | 10_013 | 10_015 | 10_062) => Failure::NotFound,
         // Missing access; message of another user; no messages to this person; missing permissions; system message.
         (_, 50_001 | 50_005 | 50_007 | 50_013 | 50_021) => Failure::Refused(Refused::NotPermitted),
         // A bulk deletion with too few or too many messages, or with one that is too old.
@@ -149,6 +149,7 @@ mod tests {
         let refused = Failure::Refused;
         let rows = [
             (401, json!({"code": 0}), Failure::BadToken),
+            (401, json!({"code": 50_027}), Failure::NotFound),
             (404, json!({"code": 10_008}), Failure::NotFound),
             (404, json!({"code": 10_003}), Failure::NotFound),
             (403, json!({"code": 50_001}), refused(Refused::NotPermitted)),

@@ -176,7 +176,8 @@ impl Connection {
             return Some(());
         };
         self.sequence = Some(sequence);
-        self.is_begun |= ["READY", "RESUMED"].contains(&name);
+        // A new session begins with an event, and a resumed one with those that we missed [D].
+        self.is_begun = true;
         let name = name.to_owned();
         self.events.try_send(Dispatch { sequence, name, data: payload["d"].take() }).ok()
     }
