@@ -2,6 +2,7 @@
 //! again), and the platforms. A fake must never do what nobody has verified: an unverified fact is no success.
 
 mod control;
+pub mod discord;
 mod events;
 mod serving;
 mod socket;
