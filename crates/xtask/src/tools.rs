@@ -92,6 +92,12 @@ const MATRIX_SERVER: PythonTool = PythonTool {
     version: "1.163.2",
     command: "synapse_homeserver",
     why: "the tests of the chat gateway talk to it",
+/// A common client of Discord, as a library of an interpreter.
+const DISCORD_CLIENT: PythonTool = PythonTool {
+    name: "discord.py",
+    version: "2.7.1",
+    command: "python3",
+    why: "the tests check with it that the fake Discord is one",
 };
 
 /// The system's packages for the tests. `asked` is the command to repeat after an installation.
@@ -108,6 +114,7 @@ pub(crate) fn packages_for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Re
 /// A tool is missing and can't be installed; the error says what to do.
 pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
     for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR, &MATRIX_SERVER] {
+    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR, &DISCORD_CLIENT] {
         ensure_python_tool(tool, out)?;
     }
     language_servers::ensure(&root()?, out)?;
@@ -177,7 +184,7 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
 
 /// Whether the command is there, and pip's record of this version.
 fn is_python_installed(home: &Path, tool: &PythonTool) -> bool {
-    let record = format!("site-packages/{}-{}.dist-info", tool.name.replace('-', "_"), tool.version);
+    let record = format!("site-packages/{}-{}.dist-info", tool.name.replace(['-', '.'], "_"), tool.version);
     let pythons = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
     home.join("bin").join(tool.command).is_file()
         && pythons.into_iter().any(|python| python.path().join(&record).is_dir())
@@ -217,7 +224,7 @@ fn is_installed(root: &Path, tool: &CargoTool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CARGO_DENY, LLMPOSTER, MCP_SERVER, is_installed, is_python_installed};
+    use super::{CARGO_DENY, DISCORD_CLIENT, LLMPOSTER, MCP_SERVER, is_installed, is_python_installed};
 
     #[test]
     fn another_version_is_not_the_tool() {
@@ -246,5 +253,10 @@ mod tests {
         let record = format!("mcp_server_time-{}.dist-info", MCP_SERVER.version);
         std::fs::create_dir_all(packages.join(record)).unwrap();
         assert!(is_python_installed(home.path(), &MCP_SERVER));
+        std::fs::write(home.path().join("bin/python3"), "").unwrap();
+        assert!(!is_python_installed(home.path(), &DISCORD_CLIENT));
+        let record = format!("discord_py-{}.dist-info", DISCORD_CLIENT.version);
+        std::fs::create_dir_all(packages.join(record)).unwrap();
+        assert!(is_python_installed(home.path(), &DISCORD_CLIENT));
     }
 }
