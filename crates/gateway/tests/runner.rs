@@ -1,3 +1,4 @@
 //! The integration tests of the gateway: one binary.
 
 mod matrix;
+mod discord;
