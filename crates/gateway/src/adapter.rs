@@ -45,7 +45,7 @@ pub trait Adapter: Send + Sync {
     /// The digest of a post's text as it stands on the platform, for [`Marker::digest`]. Adapters that send the text in another form
     /// take that form, so that `find` recognises it.
     fn digest(&self, post: &Outgoing) -> String {
-        blake3::hash(post.text.text.as_bytes()).to_hex().to_string()
+        crate::text::digest(&post.text.text)
     }
 
     /// Looks for a post of ours that was sent at about this time (Unix milliseconds).

@@ -24,7 +24,9 @@ use retake_wire::chat::{InboundFile, Person, Place};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::adapter::{Adapter, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SetupStep};
+use crate::adapter::{
+    Adapter, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SetupStep, StyledText,
+};
 use crate::capabilities::{
     BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
 };
@@ -173,6 +175,10 @@ impl Discord {
 impl Adapter for Discord {
     fn capabilities(&self) -> &'static Capabilities {
         &CAPABILITIES
+    }
+
+    fn length(&self, text: &StyledText) -> usize {
+        markdown::length(text)
     }
 
     async fn identify(&self) -> Result<Identity, Failure> {

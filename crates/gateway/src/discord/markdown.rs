@@ -30,9 +30,18 @@ pub(super) fn content(text: &StyledText) -> Result<String, Failure> {
         [&|| rendered(&text.text, &text.styles), &|| rendered(&text.text, &[]), &|| {
             format!("```\n{}\n```", unfenced(text.text.trim()))
         }];
-    let fits = |form: &String| form.encode_utf16().count() <= LONGEST;
+    let fits = |form: &String| units(form) <= LONGEST;
     let form = forms.iter().map(|form| form()).find(fits);
     form.ok_or(Failure::Refused(Refused::TooLong))
+}
+
+/// The length of the text with its markup and escapes.
+pub(super) fn length(text: &StyledText) -> usize {
+    units(&rendered(&text.text, &text.styles))
+}
+
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
 }
 
 fn rendered(text: &str, styles: &[Styled]) -> String {
@@ -176,22 +185,23 @@ impl<'a> Writer<'a> {
     /// backslash would become a part of them.
     fn escaped(&mut self, range: Range<usize>) {
         let (text, mut at) = (self.text, range.start);
+        let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let mut begins = text[line..at].bytes().all(|before| before == b' ');
         while let Some(character) = text[at..range.end].chars().next() {
             let rest = &text[at..range.end];
             if rest.starts_with("https://") || rest.starts_with("http://") {
                 let end = rest.find(|end: char| end.is_whitespace() || "<>|`".contains(end));
                 let end = end.unwrap_or(rest.len());
                 self.raw(&rest[..end]);
-                at += end;
+                (at, begins) = (at + end, false);
                 continue;
             }
-            let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-            let begins = text[line..at].chars().all(|before| before == ' ');
             if "\\*_~`|[]<".contains(character) || begins && ">#-+".contains(character) {
                 self.raw("\\");
             }
             self.raw(character.encode_utf8(&mut [0; 4]));
             at += character.len_utf8();
+            begins = character == '\n' || begins && character == ' ';
         }
     }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{LONGEST, content};
+use super::{LONGEST, content, length};
 use crate::adapter::{Style, Styled, StyledText};
 use crate::failure::{Failure, Refused};
 
@@ -92,6 +92,14 @@ fn gateways_case_31_escapes_never_make_a_post_too_long() {
     assert_eq!(content(&long), Err(Failure::Refused(Refused::TooLong)));
     let fits = StyledText { text: "😀".repeat(1_000), styles: Vec::new() };
     assert_eq!(content(&fits).map(|text| text.encode_utf16().count()), Ok(LONGEST));
+}
+
+#[test]
+fn length_counts_markup_and_escapes() {
+    let bold = Styled { range: 0..2, style: Style::Bold };
+    assert_eq!(length(&StyledText { text: "a*😀".to_owned(), styles: vec![bold] }), 9);
+    // Long texts are measured before they are split.
+    assert_eq!(length(&StyledText { text: "* ".repeat(200_000), styles: Vec::new() }), 599_999);
 }
 
 #[test]
