@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use retake_fakes::discord::{READ_MESSAGE_HISTORY, VIEW_CHANNEL};
 use retake_fakes::{Fault, Refusal};
 use retake_gateway::{
-    Adapter as _, Button, Failure, Found, Marker, Refused, Resend, SentFile, Style, Styled,
+    Adapter as _, Button, Failure, Found, Marker, Outgoing, Refused, Resend, SentFile, Style, Styled,
 };
 use serde_json::{Value, json};
 
@@ -36,6 +37,12 @@ async fn post_has_its_form_and_notifies_nobody() {
     // A message that is gone is no obstacle for the reply.
     post.reply_to = Some("123".to_owned());
     adapter.send(&world.place(), &post, &marker(&adapter, "k2", &post)).await.expect("sent");
+    // Nor is a history that we may not read.
+    world.fake.overwrite(&world.channel, &world.fake.me(), 0, READ_MESSAGE_HISTORY);
+    post.reply_to = Some(asked);
+    adapter.send(&world.place(), &post, &marker(&adapter, "k3", &post)).await.expect("sent");
+    let message = world.fake.messages(&world.channel).pop().expect("a message");
+    assert_eq!(message["message_reference"], Value::Null);
 }
 
 #[tokio::test]
@@ -102,8 +109,7 @@ async fn request_that_was_lost_leaves_nothing_to_find() {
     assert_eq!(adapter.send(&world.place(), &post, &marker).await, Err(Failure::Unknown));
     assert_eq!(adapter.find(&world.place(), &marker, since).await, Ok(Found::Absent));
     // Without the permission to read the history, an empty one says nothing.
-    let history = retake_fakes::discord::READ_MESSAGE_HISTORY;
-    world.fake.overwrite(&world.channel, &world.fake.me(), 0, history);
+    world.fake.overwrite(&world.channel, &world.fake.me(), 0, READ_MESSAGE_HISTORY);
     assert_eq!(adapter.find(&world.place(), &marker, since).await, Ok(Found::CannotTell));
 }
 
@@ -169,6 +175,36 @@ async fn gateways_case_35_edit_that_is_too_long_becomes_two_posts() {
     assert_eq!(world.own(&world.channel), ["x", rest.trim()]);
 }
 
+/// Case 31: an answer with all kinds of text is split by the adapter's own length, and each piece is accepted.
+#[tokio::test]
+async fn gateways_case_31_pieces_of_a_long_answer_are_accepted_as_they_are() {
+    let world = World::new().await;
+    let adapter = world.adapter();
+    let markdown = format!(
+        "# Title\n\n{}\n\n```rust\n{}\n```\n\n> {}\n",
+        "snake_case *bold* [x](https://a.example) 😀 ".repeat(90),
+        "let x = 1; // * _ `\n".repeat(150),
+        "_".repeat(1_500),
+    );
+    let whole = retake_gateway::text::parse(&markdown);
+    let limit = adapter.capabilities().longest;
+    let pieces = retake_gateway::text::split(&whole, limit, &|text| adapter.length(text));
+    assert!(pieces.len() > 3, "{}", pieces.len());
+    let mut words = String::new();
+    for (number, text) in pieces.into_iter().enumerate() {
+        assert!(adapter.length(&text) <= limit);
+        words += &text.text;
+        let post = Outgoing { text, ..Outgoing::default() };
+        adapter
+            .send(&world.place(), &post, &marker(&adapter, &format!("k{number}"), &post))
+            .await
+            .expect("sent");
+    }
+    // Only white space is lost between the pieces.
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(bare(&words), bare(&whole.text));
+}
+
 #[tokio::test]
 async fn edit_of_a_missing_message_and_send_to_a_missing_channel_say_different_things() {
     let world = World::new().await;
@@ -178,7 +214,7 @@ async fn edit_of_a_missing_message_and_send_to_a_missing_channel_say_different_t
     assert_eq!(adapter.edit(&world.place(), "123", &post, &marker).await, Err(Failure::NotFound));
     let refused = Failure::Refused(Refused::NotPermitted);
     assert_eq!(adapter.send(&place("123"), &post, &marker).await, Err(refused.clone()));
-    world.fake.overwrite(&world.channel, &world.fake.me(), 0, retake_fakes::discord::VIEW_CHANNEL);
+    world.fake.overwrite(&world.channel, &world.fake.me(), 0, VIEW_CHANNEL);
     assert_eq!(adapter.send(&world.place(), &post, &marker).await, Err(refused));
     let odd = Marker { key: "k".to_owned(), digest: String::new() };
     assert_eq!(adapter.send(&place("../x"), &post, &odd).await, Err(Failure::Refused(Refused::Other)));

@@ -163,6 +163,21 @@ async fn end_of_receiving_says_why() {
 }
 
 #[tokio::test]
+async fn event_that_could_not_be_stored_comes_again() {
+    let (world, inbox, closed) =
+        (World::new().await, Arc::<TestInbox>::default(), Arc::<TestInbox>::default());
+    let adapter = world.adapter();
+    let receiving = Receiving::start(&world, &adapter, &closed).await;
+    closed.close();
+    let id = world.fake.write(&world.channel, &world.anna, "one");
+    assert_eq!(receiving.failure().await, Failure::Closed);
+    let _receiving = Receiving::resume(&adapter, &inbox, None);
+    inbox.until(1).await;
+    assert_eq!(inbox.keys(), [format!("create:{id}")]);
+    assert_eq!(world.fake.control().called("identify").len(), 1);
+}
+
+#[tokio::test]
 async fn place_that_cannot_be_read_any_more_is_no_obstacle_for_others() {
     let (world, inbox) = (World::new().await, Arc::<TestInbox>::default());
     let gone = world.fake.add_channel(&world.guild);
