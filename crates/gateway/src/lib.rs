@@ -13,6 +13,7 @@ pub mod rate;
 pub mod sentences;
 pub mod text;
 pub mod matrix;
+mod telegram;
 
 pub use adapter::{
     Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,
@@ -24,3 +25,4 @@ pub use capabilities::{
 pub use deletion::{OwnPost, batches};
 pub use discord::{Discord, DiscordConfig};
 pub use failure::{Failure, Refused};
+pub use telegram::{Telegram, TelegramConfig};
