@@ -6,8 +6,9 @@ pub mod discord;
 mod events;
 mod serving;
 mod socket;
+pub mod telegram;
 
 pub use control::{Call, Control, Fault, Refusal};
 pub use events::Events;
-pub use serving::Serving;
+pub use serving::{Serving, lost};
 pub use socket::{Socket, accept};

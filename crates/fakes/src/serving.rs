@@ -71,6 +71,11 @@ impl IntoResponse for Lost {
     }
 }
 
+/// The answer that ends the connection before a byte of an answer is sent. For calls that need more than [`Control::answer`] does.
+pub fn lost() -> Response {
+    Lost.into_response()
+}
+
 async fn accept_all(listener: TcpListener, routes: Router) {
     // Dropped with this future: then all connections end.
     let mut connections = JoinSet::new();

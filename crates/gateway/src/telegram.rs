@@ -170,7 +170,7 @@ fn id(id: &str) -> Value {
 
 /// The id of a message, as a number.
 fn message_id(id: &str) -> Result<i64, Failure> {
-    id.parse().map_err(|_| Failure::NotFound)
+    id.parse().map_err(|_| Failure::Refused(Refused::Other))
 }
 
 #[async_trait]
