@@ -46,6 +46,13 @@ impl Serving {
         self.address
     }
 
+    /// Ends the fake, and waits until nothing listens any more.
+    pub async fn end(mut self) {
+        self.accepting.abort();
+        // It was aborted.
+        drop((&mut self.accepting).await);
+    }
+
     /// What a test controls.
     pub fn control(&self) -> &Control {
         &self.control

@@ -69,6 +69,11 @@ impl Telegram {
         self.serving.base()
     }
 
+    /// Ends it, and waits until nothing listens any more.
+    pub async fn end(self) {
+        self.serving.end().await;
+    }
+
     /// What a test controls.
     pub fn control(&self) -> &Control {
         &self.shared.control
@@ -164,16 +169,15 @@ async fn call(
     let Some(arguments) = arguments(request).await else {
         return answer(Err((400, "Bad Request: can't parse the request".into(), Value::Null)));
     };
-    if let Some((code, description)) = shared.state().take_refusal(&method) {
-        shared.control.begin(&method, arguments);
-        return answer(Err((code, description, Value::Null)));
-    }
     if method == "getUpdates" {
         return updates::get(&shared, arguments).await;
     }
     let effect = || {
-        let now_ms = shared.control.now_ms();
-        answer(methods::run(&mut shared.state(), &method, &arguments, now_ms))
+        let (mut state, now_ms) = (shared.state(), shared.control.now_ms());
+        answer(match state.take_refusal(&method) {
+            Some((code, description)) => Err((code, description, Value::Null)),
+            None => methods::run(&mut state, &method, &arguments, now_ms),
+        })
     };
     let refusal = |refusal| refused(&method, refusal);
     shared.control.answer(&method, arguments.clone(), refusal, effect).await

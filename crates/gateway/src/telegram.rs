@@ -231,14 +231,11 @@ impl Adapter for Telegram {
         let numbers = ids.iter().map(|id| message_id(id)).collect::<Result<Vec<_>, _>>();
         let numbers = numbers.map_err(|_| Failure::Refused(Refused::Batch))?;
         let arguments = json!({ "chat_id": id(&place.chat), "message_ids": numbers });
-        match self.api.call("deleteMessages", &arguments).await.map_err(Failure::from) {
+        match self.api.call("deleteMessages", &arguments).await {
             Ok(_) => Ok(()),
             // Whether one id fails the batch is not known [?]. So the caller tries each one.
-            Err(Failure::NotFound) => Err(Failure::Refused(Refused::Batch)),
-            Err(Failure::Refused(why)) if why != Refused::NotPermitted => {
-                Err(Failure::Refused(Refused::Batch))
-            }
-            Err(failure) => Err(failure),
+            Err(CallError::Rejected(_)) => Err(Failure::Refused(Refused::Batch)),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -2,3 +2,5 @@
 
 mod matrix;
 mod discord;
+mod recorder;
+mod telegram;

@@ -26,6 +26,8 @@ struct Queue {
     all: Vec<(i64, Value)>,
     /// The positions in `all` that are offered.
     offered: Vec<usize>,
+    /// The positions that the next poll gets once more, although they were confirmed.
+    again: Vec<usize>,
     /// The kinds that the last poll asked for.
     kinds: Vec<String>,
     polls: u64,
@@ -56,8 +58,7 @@ impl Updates {
         let mut queue = self.queue();
         let position = queue.all.iter().position(|(_, update)| update["update_id"] == id);
         let position = position.expect("BUG: there is no such update");
-        queue.offered.push(position);
-        queue.offered.sort_unstable();
+        queue.again.push(position);
         drop(queue);
         self.changes.send_modify(|changes| *changes += 1);
     }
@@ -74,7 +75,9 @@ impl Queue {
             let (time, update) = &all[*position];
             update["update_id"].as_i64() >= Some(confirmed) && now_ms - time < kept
         });
-        self.offered.iter().take(limit).map(|position| self.all[*position].1.clone()).collect()
+        let again = std::mem::take(&mut self.again);
+        let positions = again.iter().chain(&self.offered).take(limit);
+        positions.map(|position| self.all[*position].1.clone()).collect()
     }
 }
 

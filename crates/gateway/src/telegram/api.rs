@@ -29,6 +29,8 @@ pub(super) enum CallError {
     NotModified,
     /// The chat has another id now. Nothing can be written under this one.
     Migrated,
+    /// The platform rejected this request (400).
+    Rejected(Failure),
     /// Anything else.
     Failed(Failure),
 }
@@ -44,7 +46,7 @@ impl From<CallError> for Failure {
         match error {
             CallError::NotModified => Self::Refused(Refused::Other),
             CallError::Migrated => Self::Refused(Refused::NotPermitted),
-            CallError::Failed(failure) => failure,
+            CallError::Rejected(failure) | CallError::Failed(failure) => failure,
         }
     }
 }
@@ -125,6 +127,7 @@ fn refusal(answer: &Answer) -> CallError {
     match code.unwrap_or(answer.status) {
         429 => wait(answer).into(),
         400 if description.contains("message is not modified") => CallError::NotModified,
+        400 => CallError::Rejected(of_description(&description)),
         status => of_status(status, &description).into(),
     }
 }
@@ -138,7 +141,6 @@ fn wait(answer: &Answer) -> Failure {
 
 fn of_status(status: u16, description: &str) -> Failure {
     match status {
-        400 => of_description(description),
         // An unknown token is 401. Without the form of a token, the address is unknown, which is 404, like an unknown method [S].
         404 if description.contains("method not found") => Failure::Refused(Refused::Other),
         401 | 404 => Failure::BadToken,

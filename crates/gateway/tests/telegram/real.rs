@@ -1,0 +1,1 @@
+//! With a real test server.
