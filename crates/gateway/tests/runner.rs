@@ -2,5 +2,6 @@
 
 mod matrix;
 mod discord;
+mod node;
 mod recorder;
 mod telegram;

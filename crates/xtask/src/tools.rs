@@ -3,6 +3,7 @@
 //! toolchain.
 
 mod language_servers;
+mod npm;
 mod packages;
 
 use std::env;
@@ -118,6 +119,7 @@ pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
         ensure_python_tool(tool, out)?;
     }
     language_servers::ensure(&root()?, out)?;
+    npm::ensure_for_gateway(&root()?, out)?;
     ensure_tool(&LLMPOSTER, out).map(drop)
 }
 

@@ -187,3 +187,66 @@ fn attached(message: &Value) -> Vec<InboundFile> {
     });
     attached.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{Us, event};
+
+    fn updates() -> Vec<Value> {
+        let chat = json!({"id": -5, "type": "group"});
+        let user = json!({"id": 41, "first_name": "Anna", "is_bot": false});
+        let message = json!({
+            "message_id": 3, "date": 5, "chat": chat, "from": user, "text": "@retake_bot hi", "message_thread_id": 8,
+            "is_topic_message": true, "reply_to_message": {"message_id": 2, "from": user}, "media_group_id": "7",
+            "entities": [{"type": "mention", "offset": 0, "length": 11}], "photo": [{"file_id": "f", "file_size": 3}],
+        });
+        let press = json!({"id": "q", "from": user, "message": message, "data": "yes"});
+        let member = json!({"chat": chat, "new_chat_member": {"user": {"id": 7}, "status": "member"}});
+        vec![
+            json!({"message": message}),
+            json!({"edited_message": message}),
+            json!({"callback_query": press}),
+            json!({"my_chat_member": member}),
+            json!({"message": {"chat": chat, "migrate_to_chat_id": -100}}),
+        ]
+    }
+
+    /// Pointers to all parts of a value.
+    fn parts(value: &Value, at: &str, found: &mut Vec<String>) {
+        found.push(at.to_owned());
+        match value {
+            Value::Object(fields) => {
+                fields.iter().for_each(|(name, value)| parts(value, &format!("{at}/{name}"), found));
+            }
+            Value::Array(values) => {
+                values.iter().enumerate().for_each(|(n, value)| parts(value, &format!("{at}/{n}"), found));
+            }
+            _ => {}
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn odd_updates_never_panic(sample in 0..5_usize, picks in prop::collection::vec((any::<prop::sample::Index>(), 0..7_usize), 0..4)) {
+            let odd = [json!(null), json!(-1), json!(1e300), json!("é"), json!([]), json!({}), json!(true)];
+            let mut update = updates().remove(sample);
+            for (pick, kind) in picks {
+                let mut found = Vec::new();
+                parts(&update, "", &mut found);
+                if let Some(part) = update.pointer_mut(pick.get(&found)) {
+                    *part = odd[kind].clone();
+                }
+            }
+            event("tg", &Us { id: "7".into(), name: "retake_bot".into() }, &update);
+        }
+    }
+
+    #[test]
+    fn each_sample_is_an_event() {
+        let us = Us { id: "7".into(), name: "retake_bot".into() };
+        assert!(updates().iter().all(|update| event("tg", &us, update).is_some()));
+    }
+}

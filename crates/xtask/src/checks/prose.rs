@@ -42,6 +42,8 @@ const FOREIGN: &[(&str, &str)] = &[
     // Output of git and the JSON parser, which have no code for it.
     ("tools/src/shell.rs", "config file"),
     ("verbs/import.rs", " at line "),
+    // Errors of Telegram's Bot API, which has no code for them.
+    ("telegram/api.rs", ""),
     // Words that a person types.
     ("model/demo/words.rs", "after me"),
     ("ui/app/answers.rs", ""),
