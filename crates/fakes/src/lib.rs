@@ -5,6 +5,7 @@ mod control;
 pub mod discord;
 mod events;
 mod serving;
+pub mod slack;
 mod socket;
 pub mod telegram;
 

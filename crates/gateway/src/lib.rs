@@ -13,6 +13,7 @@ pub mod rate;
 pub mod sentences;
 pub mod text;
 pub mod matrix;
+mod slack;
 mod telegram;
 
 pub use adapter::{
@@ -25,4 +26,5 @@ pub use capabilities::{
 pub use deletion::{OwnPost, batches};
 pub use discord::{Discord, DiscordConfig};
 pub use failure::{Failure, Refused};
+pub use slack::{Slack, SlackConfig};
 pub use telegram::{Telegram, TelegramConfig};

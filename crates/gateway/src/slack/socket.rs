@@ -1,0 +1,154 @@
+//! Socket Mode: events over a WebSocket. An envelope is acknowledged only after its event is durable. Must never log an address: it
+//! holds a secret.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures::{SinkExt as _, StreamExt as _};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_websockets::{ClientBuilder, Limits, MaybeTlsStream, Message, WebSocketStream};
+
+use super::Slack;
+use crate::adapter::Inbox;
+use crate::failure::{Failure, Refused};
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// How often we ask whether the other end is there.
+const PING: Duration = Duration::from_secs(30);
+
+/// How many pings without any sign of life end a connection.
+const MISSED: u32 = 3;
+
+/// The least time between two connections.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest envelope, in bytes.
+const LONGEST: usize = 4 * 1024 * 1024;
+
+type Stream = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// What ends a connection without a failure: Slack wants another one.
+struct Refresh;
+
+/// A connected socket.
+struct Socket {
+    stream: Stream,
+    ping: tokio::time::Interval,
+    missed: u32,
+}
+
+impl Socket {
+    async fn open(slack: &Slack) -> Result<Self, Failure> {
+        let address = slack.api.open().await?;
+        let builder = ClientBuilder::new()
+            .uri(address.expose_secret())
+            .map_err(|_| Failure::Unreadable)?
+            .limits(Limits::default().max_payload_len(Some(LONGEST)));
+        let connected = tokio::time::timeout(CONNECT, builder.connect()).await;
+        let (stream, _) = connected.map_err(|_| Failure::Unreachable)?.map_err(|_| Failure::Unreachable)?;
+        let mut ping = tokio::time::interval(PING);
+        ping.reset();
+        Ok(Self { stream, ping, missed: 0 })
+    }
+
+    /// The next envelope. Can be dropped while it waits.
+    async fn next(&mut self) -> Result<Value, Failure> {
+        loop {
+            tokio::select! {
+                message = self.stream.next() => {
+                    let message = message.ok_or(Failure::Unreachable)?.map_err(|_| Failure::Unreachable)?;
+                    self.missed = 0;
+                    if message.is_close() {
+                        return Err(Failure::Unreachable);
+                    }
+                    // What is no JSON says nothing.
+                    let envelope = message.as_text().and_then(|text| serde_json::from_str(text).ok());
+                    if let Some(envelope) = envelope {
+                        return Ok(envelope);
+                    }
+                }
+                _ = self.ping.tick() => {
+                    self.missed += 1;
+                    if self.missed > MISSED {
+                        return Err(Failure::Unreachable);
+                    }
+                    self.stream.send(Message::ping("")).await.map_err(|_| Failure::Unreachable)?;
+                }
+            }
+        }
+    }
+
+    async fn acknowledge(&mut self, id: &str) -> Result<(), Failure> {
+        let answer = json!({ "envelope_id": id }).to_string();
+        self.stream.send(Message::text(answer)).await.map_err(|_| Failure::Unreachable)
+    }
+}
+
+impl Slack {
+    /// Receives until it fails. When Slack asks for another connection, there is one.
+    pub(super) async fn receive_all(&self, inbox: &dyn Inbox) -> Result<(), Failure> {
+        loop {
+            let pause = tokio::time::sleep(PAUSE);
+            let Refresh = self.receive_once(inbox).await?;
+            pause.await;
+        }
+    }
+
+    async fn receive_once(&self, inbox: &dyn Inbox) -> Result<Refresh, Failure> {
+        // First the socket, then the history: so nothing is missed in between. What comes over the socket waits until the older
+        // messages are stored.
+        let mut socket = Socket::open(self).await?;
+        let mut waiting = VecDeque::new();
+        {
+            let filling = self.fill_gap(inbox);
+            tokio::pin!(filling);
+            loop {
+                tokio::select! {
+                    biased;
+                    filled = &mut filling => break filled?,
+                    envelope = socket.next() => waiting.push_back(envelope?),
+                }
+            }
+        }
+        loop {
+            let envelope = match waiting.pop_front() {
+                Some(envelope) => envelope,
+                None => socket.next().await?,
+            };
+            if self.take(&envelope, &mut socket, inbox).await?.is_some() {
+                return Ok(Refresh);
+            }
+        }
+    }
+
+    async fn take(
+        &self,
+        envelope: &Value,
+        socket: &mut Socket,
+        inbox: &dyn Inbox,
+    ) -> Result<Option<Refresh>, Failure> {
+        let payload = &envelope["payload"];
+        let reader = self.reader().await?;
+        let event = match envelope["type"].as_str() {
+            Some("disconnect") => {
+                // `link_disabled`: Socket Mode was switched off [D]. All others want a new connection.
+                let is_off = envelope["reason"].as_str() == Some("link_disabled");
+                return if is_off { Err(Failure::Refused(Refused::NotPermitted)) } else { Ok(Some(Refresh)) };
+            }
+            Some("events_api") => reader.event(&payload["event"]),
+            Some("interactive") => reader.press(payload),
+            _ => None,
+        };
+        if let Some(event) = event {
+            self.store(event, inbox).await?;
+        }
+        if let Some(id) = envelope["envelope_id"].as_str() {
+            socket.acknowledge(id).await?;
+        }
+        Ok(None)
+    }
+}
