@@ -124,7 +124,7 @@ impl Control {
         let is_there = |calls: &Vec<Call>| calls.iter().filter(|call| call.method == method).count() >= times;
         let waiting = tokio::time::timeout(PATIENCE, calls.wait_for(is_there));
         let is_called = waiting.await.is_ok_and(|waited| waited.is_ok());
-        assert!(is_called, "{method} was not called {times} times");
+        assert!(is_called, "{method} was not called {times} times, only: {:?}", self.calls());
     }
 
     /// Carries out a call of a method as the script says: logs it, and answers with the effect's answer, with the platform's form of

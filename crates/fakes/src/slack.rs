@@ -109,6 +109,11 @@ impl Slack {
         state.channels.get_mut(id).expect("BUG: there is no such channel")[field] = value;
     }
 
+    /// The next call of this method is refused with this error code.
+    pub fn refuse(&self, method: &str, code: &'static str) {
+        self.shared.state().refusals.push((method.to_owned(), code));
+    }
+
     /// A person writes. The fields complete or replace those of a plain message. Returns its id and the position of its event.
     pub fn says(&self, channel: &str, person: &str, fields: Value) -> (String, usize) {
         let now_ms = self.shared.control.now_ms();
@@ -189,7 +194,10 @@ async fn call(
         let answered = match token.as_str() {
             BOT_TOKEN if is_app => Err("not_allowed_token_type"),
             APP_TOKEN if !is_app => Err("not_allowed_token_type"),
-            BOT_TOKEN | APP_TOKEN => methods::run(&shared, &method, &arguments),
+            BOT_TOKEN | APP_TOKEN => {
+                let refused = shared.state().take_refusal(&method);
+                refused.map_or_else(|| methods::run(&shared, &method, &arguments), Err)
+            }
             _ => Err("invalid_auth"),
         };
         answer(&shared, answered)

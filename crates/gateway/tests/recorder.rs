@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What an adapter told the inbox, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Told {
-    Arrived(String, Inbound),
+    Arrived(String, Box<Inbound>),
     Advanced(String),
 }
 
@@ -47,7 +47,7 @@ impl Recorder {
     /// The events so far with their keys, in order.
     pub(crate) fn arrived(&self) -> Vec<(String, Inbound)> {
         let event = |told: &Told| match told {
-            Told::Arrived(key, event) => Some((key.clone(), event.clone())),
+            Told::Arrived(key, event) => Some((key.clone(), (**event).clone())),
             Told::Advanced(_) => None,
         };
         self.told.borrow().iter().filter_map(event).collect()
@@ -81,7 +81,7 @@ impl Inbox for Recorder {
         if most.is_some_and(|most| self.arrived().len() >= most) {
             return Err(InboxClosed);
         }
-        self.told.send_modify(|told| told.push(Told::Arrived(transport_key.to_owned(), event)));
+        self.told.send_modify(|told| told.push(Told::Arrived(transport_key.to_owned(), Box::new(event))));
         Ok(())
     }
 

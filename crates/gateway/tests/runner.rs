@@ -4,4 +4,5 @@ mod matrix;
 mod discord;
 mod node;
 mod recorder;
+mod slack;
 mod telegram;

@@ -28,7 +28,7 @@ async fn start() -> (Fake, Arc<Telegram>) {
 
 fn adapter(base: &str, token: &str) -> Arc<Telegram> {
     let config = TelegramConfig { account: "tg".into(), token: token.into(), base: Some(base.to_owned()) };
-    Arc::new(Telegram::new(config).unwrap())
+    Arc::new(Telegram::new(config).expect("BUG: the HTTP client cannot be made"))
 }
 
 fn place(chat: i64) -> Place {

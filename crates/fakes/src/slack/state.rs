@@ -16,6 +16,8 @@ pub(super) struct State {
     pub(super) messages: BTreeMap<(String, String), Value>,
     /// By id.
     pub(super) files: BTreeMap<String, File>,
+    /// Methods, and the error codes of their next calls.
+    pub(super) refusals: Vec<(String, &'static str)>,
     pub(super) last_ms: i64,
     pub(super) count: i64,
 }
@@ -63,6 +65,11 @@ impl State {
         event["channel_type"] = if channel.starts_with('D') { "im" } else { "channel" }.into();
         event["event_ts"] = ts.into();
         event
+    }
+
+    pub(super) fn take_refusal(&mut self, method: &str) -> Option<&'static str> {
+        let position = self.refusals.iter().position(|(of, _)| of == method)?;
+        Some(self.refusals.remove(position).1)
     }
 
     pub(super) fn add_file(&mut self, name: &str, media_type: &str, bytes: Vec<u8>) -> String {

@@ -98,7 +98,10 @@ fn marked(mark: char, rendered: &str, before: Option<char>, after: Option<char>)
             format!("{lead}{mark}{words}{mark}{trail}")
         })
         .collect();
-    let (open, close) = (is_word(before), is_word(after));
+    let (open, close) = (
+        is_word(before) && !rendered.starts_with(char::is_whitespace),
+        is_word(after) && !rendered.ends_with(char::is_whitespace),
+    );
     let edge = |is_open: bool| if is_open { BREAK.to_string() } else { String::new() };
     edge(open) + &lines.join("\n") + &edge(close)
 }

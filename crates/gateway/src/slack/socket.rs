@@ -107,10 +107,12 @@ impl Slack {
             let filling = self.fill_gap(inbox);
             tokio::pin!(filling);
             loop {
+                // After this, nothing comes any more but the end of the connection.
+                let is_ending = waiting.back().is_some_and(|last: &Value| last["type"] == "disconnect");
                 tokio::select! {
                     biased;
                     filled = &mut filling => break filled?,
-                    envelope = socket.next() => waiting.push_back(envelope?),
+                    envelope = socket.next(), if !is_ending => waiting.push_back(envelope?),
                 }
             }
         }

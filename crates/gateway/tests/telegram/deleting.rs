@@ -12,7 +12,9 @@ async fn sent(adapter: &Telegram, count: usize) -> Vec<String> {
     let mut ids = Vec::new();
     for number in 0..count {
         let post = post(&number.to_string());
-        ids.extend(adapter.send(&place(GROUP), &post, &marker()).await.unwrap().ids);
+        ids.extend(
+            adapter.send(&place(GROUP), &post, &marker()).await.expect("BUG: the fake refused a post").ids,
+        );
     }
     ids
 }

@@ -26,15 +26,22 @@ async fn start() -> (Node, String, Arc<Telegram>) {
 
 /// Calls the part of the server that stands for people's clients.
 async fn client(base: &str, method: &str, body: Value) -> Value {
-    let sent = reqwest::Client::new().post(format!("{base}/{method}")).json(&body).send().await.unwrap();
-    sent.json::<Value>().await.unwrap()["result"].take()
+    let sent = reqwest::Client::new()
+        .post(format!("{base}/{method}"))
+        .json(&body)
+        .send()
+        .await
+        .expect("BUG: the test server answers otherwise");
+    sent.json::<Value>().await.expect("BUG: the test server answers otherwise")["result"].take()
 }
 
 /// The texts of the posts that are there.
 async fn texts(base: &str) -> Vec<String> {
     let history = client(base, "getUpdatesHistory", json!({"token": TOKEN})).await;
-    let text = |post: &Value| post["message"]["text"].as_str().unwrap().to_owned();
-    history.as_array().unwrap().iter().map(text).collect()
+    let text = |post: &Value| {
+        post["message"]["text"].as_str().expect("BUG: the test server answers otherwise").to_owned()
+    };
+    history.as_array().expect("BUG: the test server answers otherwise").iter().map(text).collect()
 }
 
 /// Cases 18 and 42 (T).

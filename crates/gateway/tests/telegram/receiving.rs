@@ -20,7 +20,7 @@ async fn events(updates: &[(&str, Value)], count: usize) -> Vec<Inbound> {
     let (_, last) = fake.says(ANNA, ANNA, json!({"text": "last"}));
     inbox.until_told(&Told::Advanced(last.to_string())).await;
     let mut arrived: Vec<Inbound> = inbox.arrived().into_iter().map(|(_, event)| event).collect();
-    assert_eq!(message(&arrived.pop().unwrap()).text, "last");
+    assert_eq!(message(&arrived.pop().expect("BUG: the last event is missing")).text, "last");
     assert_eq!(arrived.len(), count, "{arrived:?}");
     arrived
 }
@@ -33,7 +33,10 @@ fn in_group(fields: Value) -> (&'static str, Value) {
         "from": {"id": ANNA, "is_bot": false, "first_name": "Anna", "last_name": "Ek"},
         "text": "hello",
     });
-    message.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    message
+        .as_object_mut()
+        .expect("BUG: not an object")
+        .extend(fields.as_object().expect("BUG: not an object").clone());
     ("message", message)
 }
 
