@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, Request, State as Held};
+use axum::extract::{Path, Request, State as Held};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use crate::control::{Control, Refusal};
@@ -94,6 +95,11 @@ impl Slack {
     /// What a test controls.
     pub fn control(&self) -> &Control {
         &self.shared.control
+    }
+
+    /// Names another address for sockets.
+    pub fn set_socket(&self, address: &str) {
+        self.shared.state().socket = Some(address.to_owned());
     }
 
     /// Adds a channel with the bot. Ids of direct messages begin with `D`.
@@ -209,9 +215,13 @@ async fn call(
 /// The fields of a form. Those that are JSON arrays or objects are read [D].
 fn form(body: &[u8]) -> Value {
     let mut fields = Map::new();
-    let uri = format!("http://form/?{}", String::from_utf8_lossy(body)).parse();
-    let pairs = uri.ok().and_then(|uri| Query::<Vec<(String, String)>>::try_from_uri(&uri).ok());
-    for (name, text) in pairs.map(|Query(pairs)| pairs).unwrap_or_default() {
+    let decoded = |part: &str| {
+        let spaced = part.replace('+', " ");
+        percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+    };
+    let body = String::from_utf8_lossy(body);
+    for (name, text) in body.split('&').filter_map(|pair| pair.split_once('=')) {
+        let (name, text) = (decoded(name), decoded(text));
         let parsed = serde_json::from_str::<Value>(&text).ok();
         let is_read = ["blocks", "metadata", "files"].contains(&name.as_str());
         let value = parsed.filter(|_| is_read).unwrap_or(Value::String(text));

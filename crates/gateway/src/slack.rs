@@ -170,7 +170,7 @@ impl Slack {
 
     async fn send_text(&self, place: &Place, post: &Outgoing, marker: &Marker) -> Result<Sent, Failure> {
         let mut form = within(place);
-        form.extend(post::content(post));
+        form.extend(post::content(post)?);
         form.push(("metadata", history::metadata(marker).to_string()));
         form.push(("unfurl_links", "false".to_owned()));
         form.push(("unfurl_media", "false".to_owned()));
@@ -296,7 +296,7 @@ impl Adapter for Slack {
             return Err(Failure::Refused(Refused::Other));
         }
         let mut form = of_message(place, id);
-        form.extend(post::content(post));
+        form.extend(post::content(post)?);
         self.api.call("chat.update", &form).await.map(|_| Sent::default())
     }
 

@@ -14,8 +14,9 @@ pub(super) fn run(shared: &Shared, method: &str, arguments: &Value) -> Answered 
     }
     match method {
         "apps.connections.open" => {
-            let address = shared.state().base.replacen("http", "ws", 1);
-            Ok(json!({ "url": format!("{address}/socket?ticket=secret") }))
+            let state = shared.state();
+            let usual = || format!("{}/socket?ticket=secret", state.base.replacen("http", "ws", 1));
+            Ok(json!({ "url": state.socket.clone().unwrap_or_else(usual) }))
         }
         "auth.test" => Ok(json!({ "user_id": USER, "bot_id": BOT, "user": "retake", "team_id": "T1" })),
         "users.info" => {

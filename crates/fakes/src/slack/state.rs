@@ -11,6 +11,8 @@ use super::{BOT, USER};
 pub(super) struct State {
     pub(super) base: String,
     pub(super) scopes: String,
+    /// The address of sockets, if it is not the usual one.
+    pub(super) socket: Option<String>,
     pub(super) channels: HashMap<String, Value>,
     /// By channel and id. All ids have the same length, so they sort by time.
     pub(super) messages: BTreeMap<(String, String), Value>,

@@ -195,3 +195,82 @@ fn attached(file: &Value) -> Option<InboundFile> {
         is_voice: file["subtype"].as_str() == Some("slack_audio"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::Reader;
+    use crate::slack::Us;
+
+    fn us() -> Us {
+        Us { user: "U1".into(), bot: Some("B1".into()), name: "retake".into() }
+    }
+
+    fn payloads() -> Vec<Value> {
+        let message = json!({
+            "type": "message", "user": "U2", "ts": "5.000100", "text": "<@U1> hi", "channel": "C1", "thread_ts": "4.1",
+            "files": [{"url_private": "https://x", "size": 4}], "edited": {"ts": "6.1"}, "attachments": [{"is_share": true}],
+        });
+        let changed = json!({
+            "type": "message", "subtype": "message_changed", "channel": "C1", "event_ts": "6.1", "message": message,
+            "previous_message": {"text": "hi"},
+        });
+        let deleted = json!({
+            "type": "message", "subtype": "message_deleted", "channel": "C1", "deleted_ts": "5.1",
+            "previous_message": message,
+        });
+        let press = json!({
+            "type": "block_actions", "user": {"id": "U2"}, "container": {"message_ts": "5.1", "channel_id": "C1"},
+            "actions": [{"value": "yes", "action_ts": "6.1"}],
+        });
+        let joined =
+            json!({"type": "member_joined_channel", "user": "U1", "channel": "C1", "event_ts": "5.1"});
+        vec![message, changed, deleted, press, joined]
+    }
+
+    /// Pointers to all parts of a value.
+    fn parts(value: &Value, at: &str, found: &mut Vec<String>) {
+        found.push(at.to_owned());
+        match value {
+            Value::Object(fields) => {
+                fields.iter().for_each(|(name, value)| parts(value, &format!("{at}/{name}"), found));
+            }
+            Value::Array(values) => {
+                values.iter().enumerate().for_each(|(n, value)| parts(value, &format!("{at}/{n}"), found));
+            }
+            _ => {}
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn odd_payloads_never_panic(
+            sample in 0..5_usize,
+            picks in prop::collection::vec((any::<prop::sample::Index>(), 0..7_usize), 0..4),
+        ) {
+            let odd = [json!(null), json!(-1), json!(1e300), json!("é"), json!([]), json!({}), json!(true)];
+            let mut payload = payloads().remove(sample);
+            for (pick, kind) in picks {
+                let mut found = Vec::new();
+                parts(&payload, "", &mut found);
+                if let Some(part) = payload.pointer_mut(pick.get(&found).as_str()) {
+                    *part = odd[kind].clone();
+                }
+            }
+            let us = us();
+            let reader = Reader { account: "sl", us: &us };
+            reader.event(&payload);
+            reader.press(&payload);
+        }
+    }
+
+    #[test]
+    fn each_sample_is_an_event() {
+        let us = us();
+        let reader = Reader { account: "sl", us: &us };
+        let is_event = |payload: &Value| reader.event(payload).or_else(|| reader.press(payload)).is_some();
+        assert!(payloads().iter().all(is_event));
+    }
+}

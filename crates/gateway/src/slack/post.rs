@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::api::Form;
 use super::mrkdwn;
 use crate::adapter::{Button, Outgoing};
+use crate::failure::{Failure, Refused};
 
 /// The longest text of a section, in characters [D].
 const SECTION: usize = 3000;
@@ -12,10 +13,20 @@ const SECTION: usize = 3000;
 /// The longest label of a button, in characters [D].
 const LABEL: usize = 75;
 
+/// A longer text is truncated by Slack [D].
+const LONGEST: usize = 40_000;
+
 /// The text of a post, and its blocks: only a post with buttons needs any.
-pub(super) fn content(post: &Outgoing) -> Form {
+///
+/// # Errors
+/// The text is so long that Slack would truncate it.
+pub(super) fn content(post: &Outgoing) -> Result<Form, Failure> {
+    let text = mrkdwn::mrkdwn(&post.text);
+    if text.chars().count() > LONGEST {
+        return Err(Failure::Refused(Refused::TooLong));
+    }
     // Without `blocks`, an edit would leave those that are there [D].
-    vec![("text", mrkdwn::mrkdwn(&post.text)), ("blocks", Value::from(blocks(post)).to_string())]
+    Ok(vec![("text", text), ("blocks", Value::from(blocks(post)).to_string())])
 }
 
 fn blocks(post: &Outgoing) -> Vec<Value> {

@@ -152,6 +152,23 @@ async fn socket_mode_that_is_switched_off_is_a_refusal() {
     assert_eq!(other.receive(None, &*inbox).await, Failure::BadToken);
 }
 
+/// An address of a socket holds a secret, so it must be encrypted; a test server's need not.
+#[tokio::test]
+async fn socket_that_does_not_speak_its_protocol_is_unreachable() {
+    let (fake, adapter) = start().await;
+    let encrypted = fake.base().replacen("http", "wss", 1);
+    let rows = [
+        (encrypted.as_str(), Failure::Unreachable),
+        (&fake.base(), Failure::Unreadable),
+        ("wss://", Failure::Unreadable),
+        ("wss://[", Failure::Unreadable),
+    ];
+    for (address, failure) in rows {
+        fake.set_socket(address);
+        assert_eq!(adapter.receive(None, &Recorder::default()).await, failure, "{address}");
+    }
+}
+
 /// Case 11.
 #[tokio::test]
 async fn own_messages_are_left_out_and_bots_are_named() {

@@ -121,6 +121,18 @@ async fn file_has_the_ids_of_its_message_and_of_itself() {
     assert_eq!(found, Ok(Found::CannotTell));
 }
 
+/// Case 35: Slack would truncate a text that is too long.
+#[tokio::test]
+async fn text_that_would_be_truncated_is_refused_without_a_call() {
+    let (fake, adapter) = start().await;
+    let direct = place(DIRECT, None);
+    let too_long = Err(Failure::Refused(Refused::TooLong));
+    assert_eq!(adapter.send(&direct, &post(&"&".repeat(8001)), &marker("k1")).await, too_long);
+    assert_eq!(adapter.edit(&direct, "5.1", &post(&"x".repeat(40_001)), &marker("k1")).await, too_long);
+    assert_eq!(fake.control().calls().len(), 0);
+    adapter.send(&direct, &post(&"&".repeat(8000)), &marker("k1")).await.unwrap();
+}
+
 /// Case 27.
 #[tokio::test]
 async fn wait_is_what_the_platform_said() {
