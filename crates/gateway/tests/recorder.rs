@@ -125,6 +125,12 @@ impl Drop for Receiving {
     }
 }
 
+/// Receives until it ends.
+pub(crate) async fn received<A: Adapter>(adapter: &A, inbox: &Recorder) -> Failure {
+    let ended = tokio::time::timeout(PATIENCE, adapter.receive(None, inbox)).await;
+    ended.expect("BUG: it does not end")
+}
+
 /// The message of an event.
 pub(crate) fn message(event: &Inbound) -> &InboundMessage {
     match event {

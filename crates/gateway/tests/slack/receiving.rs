@@ -10,7 +10,7 @@ use retake_wire::chat::{Addressed, Audience, Inbound, Person};
 use serde_json::{Value, json};
 
 use super::{CHANNEL, DIRECT, adapter, marker, place, post, start};
-use crate::recorder::{Receiving, Recorder, message};
+use crate::recorder::{Receiving, Recorder, message, received};
 
 /// Receives, and waits until the socket is open.
 async fn connect(fake: &Fake, adapter: &Arc<Slack>, inbox: &Arc<Recorder>) -> Receiving {
@@ -149,7 +149,7 @@ async fn socket_mode_that_is_switched_off_is_a_refusal() {
     fake.disconnect("link_disabled");
     assert_eq!(receiving.ended().await, Failure::Refused(Refused::NotPermitted));
     let other = adapter(&fake.base(), retake_fakes::slack::BOT_TOKEN, "xoxb-no-app-token");
-    assert_eq!(other.receive(None, &*inbox).await, Failure::BadToken);
+    assert_eq!(received(&*other, &inbox).await, Failure::BadToken);
 }
 
 /// An address of a socket holds a secret, so it must be encrypted; a test server's need not.
@@ -165,7 +165,7 @@ async fn socket_that_does_not_speak_its_protocol_is_unreachable() {
     ];
     for (address, failure) in rows {
         fake.set_socket(address);
-        assert_eq!(adapter.receive(None, &Recorder::default()).await, failure, "{address}");
+        assert_eq!(received(&*adapter, &Recorder::default()).await, failure, "{address}");
     }
 }
 

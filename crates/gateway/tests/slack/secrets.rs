@@ -8,7 +8,7 @@ use retake_gateway::{Adapter as _, Failure};
 use retake_wire::chat::InboundFile;
 
 use super::{CHANNEL, adapter, marker, place, post, start};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, received};
 
 /// Case 88.
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn errors_hold_no_token_no_address_and_no_untrusted_text() {
     ];
     for other in &elsewhere {
         failures.extend(other.identify().await.err());
-        failures.push(other.receive(None, &Recorder::default()).await);
+        failures.push(received(&**other, &Recorder::default()).await);
     }
     // The wrong bot token shows when the first event needs to know who we are; until then, the socket of the app is open.
     assert_eq!(failures.len(), 13, "{failures:?}");

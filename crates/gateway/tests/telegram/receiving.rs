@@ -7,7 +7,7 @@ use retake_wire::chat::{Addressed, Audience, Inbound, Person, Place};
 use serde_json::{Value, json};
 
 use super::{ANNA, GROUP, marker, place, post, start};
-use crate::recorder::{Receiving, Recorder, Told, message};
+use crate::recorder::{Receiving, Recorder, Told, message, received};
 
 /// The events of these updates.
 async fn events(updates: &[(&str, Value)], count: usize) -> Vec<Inbound> {
@@ -67,7 +67,7 @@ async fn only_durable_updates_are_confirmed() {
     let (_, first) = fake.says(ANNA, ANNA, json!({"text": "one"}));
     let (_, second) = fake.says(ANNA, ANNA, json!({"text": "two"}));
     let full = Recorder::with_most(1);
-    assert_eq!(adapter.receive(None, &*full).await, Failure::Closed);
+    assert_eq!(received(&*adapter, &full).await, Failure::Closed);
     assert_eq!(full.arrived().len(), 1);
     assert_eq!(fake.control().called("getUpdates").len(), 1);
     assert_eq!(fake.control().called("getUpdates")[0].get("offset"), None);

@@ -7,7 +7,7 @@ use retake_wire::chat::InboundFile;
 use std::time::Duration;
 
 use super::{GROUP, adapter, marker, place, post, start};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, received};
 
 /// Case 88.
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn errors_hold_no_token_no_address_and_no_untrusted_text() {
     let elsewhere = [adapter(&fake.base(), "1:wrong-token"), adapter("http://untrusted words/", TOKEN)];
     for other in &elsewhere {
         failures.extend(other.identify().await.err());
-        failures.push(other.receive(None, &Recorder::default()).await);
+        failures.push(received(&**other, &Recorder::default()).await);
     }
     assert_eq!(failures.len(), 13, "{failures:?}");
     assert_eq!(failures[9..11], [Failure::BadToken, Failure::BadToken]);
