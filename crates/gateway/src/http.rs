@@ -18,6 +18,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long a call may take that is no long poll.
 const ANSWER: Duration = Duration::from_secs(30);
 
+/// How long a call may take that has a file.
+pub(crate) const FILE: Duration = Duration::from_secs(180);
+
 /// A client for calls to a platform: no redirects, no cookies.
 ///
 /// # Errors

@@ -63,7 +63,7 @@ impl Api {
     /// Uploads bytes to an address that the API gave. No token goes there.
     pub(super) async fn upload(&self, address: &str, bytes: Vec<u8>) -> Result<(), Failure> {
         let address = self.own(address)?;
-        let answer = http::answer(self.client.post(address).body(bytes)).await?;
+        let answer = http::answer(self.client.post(address).body(bytes).timeout(http::FILE)).await?;
         match answer.status {
             200 => Ok(()),
             429 => Err(wait(&answer)),
@@ -76,7 +76,7 @@ impl Api {
     pub(super) async fn download(&self, address: &str, most: u64, is_page: bool) -> Result<Vec<u8>, Failure> {
         let address = self.own(address)?;
         let request = self.client.get(address).bearer_auth(self.bot.expose_secret());
-        let sent = request.send().await.map_err(|error| http::failure(&error))?;
+        let sent = request.timeout(http::FILE).send().await.map_err(|error| http::failure(&error))?;
         match sent.status().as_u16() {
             200 => {}
             404 | 410 => return Err(Failure::NotFound),

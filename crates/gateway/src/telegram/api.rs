@@ -73,7 +73,7 @@ impl Api {
 
     /// Calls a method with a file.
     pub(super) async fn upload(&self, method: &str, form: Form) -> Result<Value, CallError> {
-        read(self.post(method).multipart(form)).await
+        read(self.post(method).multipart(form).timeout(http::FILE)).await
     }
 
     /// The bytes of a file. `path` is what `getFile` answered: it is untrusted.
@@ -83,7 +83,13 @@ impl Api {
             return Err(Failure::Unreadable);
         }
         let address = format!("{}/file/bot{}/{path}", self.base, self.token.expose_secret());
-        let sent = self.client.get(address).send().await.map_err(|error| http::failure(&error))?;
+        let sent = self
+            .client
+            .get(address)
+            .timeout(http::FILE)
+            .send()
+            .await
+            .map_err(|error| http::failure(&error))?;
         match sent.status().as_u16() {
             200 => {}
             404 => return Err(Failure::NotFound),
