@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::adapter::InboxClosed;
+
 /// Why a call failed. Adapters decide by status and error codes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
@@ -57,4 +59,10 @@ pub enum Refused {
     Batch,
     /// Anything else: the request makes no sense to the platform.
     Other,
+}
+
+impl From<InboxClosed> for Failure {
+    fn from(_: InboxClosed) -> Self {
+        Self::Closed
+    }
 }

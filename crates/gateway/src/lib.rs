@@ -8,13 +8,13 @@ mod deletion;
 mod discord;
 mod failure;
 mod http;
+pub mod matrix;
 pub mod preview;
 pub mod rate;
 pub mod sentences;
-pub mod text;
-pub mod matrix;
 mod slack;
 mod telegram;
+pub mod text;
 
 pub use adapter::{
     Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,

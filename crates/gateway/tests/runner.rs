@@ -1,7 +1,7 @@
 //! The integration tests of the gateway: one binary.
 
-mod matrix;
 mod discord;
+mod matrix;
 mod node;
 mod recorder;
 mod slack;

@@ -93,6 +93,8 @@ const MATRIX_SERVER: PythonTool = PythonTool {
     version: "1.163.2",
     command: "synapse_homeserver",
     why: "the tests of the chat gateway talk to it",
+};
+
 /// A common client of Discord, as a library of an interpreter.
 const DISCORD_CLIENT: PythonTool = PythonTool {
     name: "discord.py",
@@ -114,8 +116,7 @@ pub(crate) fn packages_for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Re
 /// # Errors
 /// A tool is missing and can't be installed; the error says what to do.
 pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
-    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR, &MATRIX_SERVER] {
-    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR, &DISCORD_CLIENT] {
+    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR, &MATRIX_SERVER, &DISCORD_CLIENT] {
         ensure_python_tool(tool, out)?;
     }
     language_servers::ensure(&root()?, out)?;

@@ -30,12 +30,6 @@ const PAGES: usize = 100;
 /// How many wordings are remembered, to tell an edit from an update without one.
 const REMEMBERED: usize = 4_096;
 
-impl From<InboxClosed> for Failure {
-    fn from(_: InboxClosed) -> Self {
-        Self::Closed
-    }
-}
-
 impl Discord {
     pub(super) async fn receive_events(&self, cursor: Option<&str>, inbox: &dyn Inbox) -> Failure {
         for _ in 0..RESUMED {

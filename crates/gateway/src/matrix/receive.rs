@@ -72,12 +72,6 @@ async fn join(matrix: &Matrix, mut invitations: mpsc::Receiver<String>) -> Failu
     std::future::pending().await
 }
 
-impl From<InboxClosed> for Failure {
-    fn from(_: InboxClosed) -> Self {
-        Self::Closed
-    }
-}
-
 struct Receiver<'a> {
     matrix: &'a Matrix,
     inbox: &'a dyn Inbox,
