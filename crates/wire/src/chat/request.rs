@@ -64,6 +64,10 @@ pub struct Arrive {
     pub transport_key: String,
     /// The event.
     pub event: Inbound,
+    /// Further messages that were joined with the first one: the rest of an album, or of a text that the client cut. Each name is
+    /// recorded with the same outcome, so that one of them that arrives again alone is recognised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<JoinedMessage>,
     /// The fetched files of the message, and the transcript of a voice message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -76,6 +80,17 @@ pub struct Arrive {
     /// Whether the message was missed and is too old to be answered: it is stored without a turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_late: bool,
+}
+
+/// A message that was joined with another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JoinedMessage {
+    /// The name of its event, unique in the account.
+    pub transport_key: String,
+    /// Its platform id.
+    pub message: String,
 }
 
 /// A command that a person wrote.
