@@ -81,6 +81,14 @@ pub struct LostAttempt {
     pub began_ms: i64,
     /// The digest of what was sent.
     pub digest: String,
+    /// How many answers were lost. Where a post cannot be recognised, it is sent only once more.
+    #[serde(default = "once")]
+    pub times: u32,
+}
+
+/// One lost answer.
+fn once() -> u32 {
+    1
 }
 
 /// The content of a post, before it has a platform's form.
