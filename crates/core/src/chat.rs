@@ -41,6 +41,8 @@ pub struct ChatArrival {
     pub origin: ChatOrigin,
     /// The names under which the platform delivers it.
     pub keys: Vec<String>,
+    /// The platform's ids of further messages that were joined with it.
+    pub also: Vec<String>,
     /// A digest of its content, to recognise edits without a change.
     pub content: [u8; 16],
 }

@@ -31,6 +31,8 @@ pub struct GatewayEvent {
     pub account: String,
     /// Its names: the first one is that of the event, the others belong to it.
     pub keys: Vec<String>,
+    /// The platform's ids of further messages that were joined with it.
+    pub also: Vec<String>,
     /// What happened.
     pub event: ChatEvent,
     /// The command that the message is, with its number.

@@ -9,6 +9,7 @@ mod discord;
 mod failure;
 mod http;
 pub mod matrix;
+pub mod platforms;
 pub mod preview;
 pub mod rate;
 pub mod sentences;

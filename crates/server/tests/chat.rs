@@ -307,6 +307,7 @@ async fn token_of_a_gateway_permits_nothing_but_its_account() {
         command: None,
         moderates: false,
         is_late: false,
+        also: Vec::new(),
     };
     assert_eq!(code(Request::Arrive(arrive)).await, "usage");
 }
@@ -346,6 +347,7 @@ pub(super) async fn answered() -> Vec<(String, String)> {
             command: None,
             moderates: false,
             is_late: false,
+            also: Vec::new(),
         }),
     ];
     let mut answered = Vec::new();

@@ -135,7 +135,7 @@ impl Engine {
             person: message.person.clone(),
         };
         let keys = event.keys.clone();
-        let arrival = ChatArrival { origin, keys, content: content_of(message) };
+        let arrival = ChatArrival { origin, keys, also: event.also.clone(), content: content_of(message) };
         ChangeOrigin {
             author: retake_core::shorten(&message.name, NAME_MAX),
             principal: Principal::Member { account, person: message.person.clone() },

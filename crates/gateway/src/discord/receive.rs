@@ -15,7 +15,7 @@ use super::events::{self, Where};
 use super::session::{Next, Session};
 use super::socket::{self, Begin, Dispatch, End};
 use super::{Discord, post, snowflake};
-use crate::adapter::{Inbox, InboxClosed};
+use crate::adapter::Inbox;
 use crate::failure::{Failure, Refused};
 
 /// How often a session is resumed at once. Then the caller decides when to go on.

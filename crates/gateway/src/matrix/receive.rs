@@ -16,7 +16,7 @@ use super::inbound::{Known, Setting, redacts, replaces};
 use super::mention::Names;
 use super::room::{Members, Recent};
 use super::{Invites, Matrix};
-use crate::adapter::{Inbox, InboxClosed};
+use crate::adapter::Inbox;
 use crate::failure::Failure;
 
 /// How long the server may hold a poll, in milliseconds.

@@ -36,13 +36,15 @@ impl InProcess {
     }
 
     pub(super) async fn arrive(&self, it: wire::Arrive) -> Result<Reply, Problem> {
-        let wire::Arrive {
-            account, holder, transport_key, event, parts, command, moderates, is_late, ..
-        } = it;
+        let wire::Arrive { account, holder, transport_key, event, parts, command, moderates, is_late, also } =
+            it;
+        let (further, also): (Vec<_>, Vec<_>) =
+            also.into_iter().map(|it| (it.transport_key, it.message)).unzip();
         let parts = convert::parts_in(parts)?;
         let event = GatewayEvent {
             account: account.clone(),
-            keys: vec![transport_key],
+            keys: std::iter::once(transport_key).chain(further).collect(),
+            also,
             event: event_in(&account, event, parts)?,
             command: command.map(|command| (verb_in(command.verb), command.count)),
             moderates,
@@ -271,10 +273,9 @@ fn work_out(work: PostWork) -> wire::PostWork {
             content,
             part: post.part.0,
             reply_to: post.reply_to,
-            lost: post
-                .attempt
-                .filter(|_| task == PostTask::Resend)
-                .map(|(digest, began)| wire::LostAttempt { began_ms: began.0, digest }),
+            lost: post.attempt.filter(|_| task == PostTask::Resend).map(|(digest, began)| {
+                wire::LostAttempt { began_ms: began.0, digest, times: post.attempts.max(1) }
+            }),
         },
         PostTask::Edit => wire::PostAction::Edit { content, ids: post.ids },
         PostTask::Delete => {

@@ -84,6 +84,7 @@ impl Gateway {
             command,
             moderates: false,
             is_late: false,
+            also: Vec::new(),
         };
         match self.client.call(Request::Arrive(arrive)).await {
             Ok(Reply::Arrived(arrived)) => arrived,

@@ -16,8 +16,8 @@ type PlaceRecord = (String, String, Option<String>);
 /// The place, the message, the person.
 type OriginRecord = (PlaceRecord, String, String);
 
-/// Where a message came from, the names of its event, and its digest in hexadecimal digits.
-pub(super) type ArrivalRecord = (OriginRecord, Vec<String>, String);
+/// Where a message came from, the names of its event, further messages, and its digest in hexadecimal digits.
+pub(super) type ArrivalRecord = (OriginRecord, Vec<String>, Vec<String>, String);
 
 fn place_record(place: &ChatPlace) -> PlaceRecord {
     (place.account.clone(), place.chat.clone(), place.thread.clone())
@@ -48,13 +48,13 @@ pub(crate) fn decode_origin(json: &str) -> Decoded<ChatOrigin> {
 /// The record of a message that waits.
 pub(super) fn arrival_record(arrival: &ChatArrival) -> ArrivalRecord {
     let content = format!("{:032x}", u128::from_be_bytes(arrival.content));
-    (origin_record(&arrival.origin), arrival.keys.clone(), content)
+    (origin_record(&arrival.origin), arrival.keys.clone(), arrival.also.clone(), content)
 }
 
 /// The message of a record.
-pub(super) fn arrival((from, keys, content): ArrivalRecord) -> Decoded<ChatArrival> {
+pub(super) fn arrival((from, keys, also, content): ArrivalRecord) -> Decoded<ChatArrival> {
     let digest = u128::from_str_radix(&content, 16).map_err(|_| format!("“{content}” is not a digest"))?;
-    Ok(ChatArrival { origin: origin(from), keys, content: digest.to_be_bytes() })
+    Ok(ChatArrival { origin: origin(from), keys, also, content: digest.to_be_bytes() })
 }
 
 /// Encodes what became of an event.

@@ -200,14 +200,16 @@ impl Context {
         entry: Option<Seq>,
         now: Time,
     ) -> Result<()> {
-        let ChatArrival { origin, keys, content } = arrival;
+        let ChatArrival { origin, keys, also, content } = arrival;
         let place = &origin.place;
         let outcome = ArrivalOutcome::Said(loaded.row.id);
         for key in keys {
             self.rows.insert_chat_event(&place.account, key, &outcome, now)?;
         }
         let row = ChatMessageRow { entry, content: *content };
-        self.rows.set_chat_message(&loaded.row, &place.account, (&place.chat, &origin.message), row)?;
+        for message in std::iter::once(&origin.message).chain(also) {
+            self.rows.set_chat_message(&loaded.row, &place.account, (&place.chat, message), row)?;
+        }
         if let Some(binding) = self.rows.chat_binding(place)? {
             let last = Some(origin.message.clone());
             self.rows.set_chat_binding(&ChatBinding { last, ..binding })?;
