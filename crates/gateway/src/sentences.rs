@@ -90,8 +90,16 @@ pub enum Sentence {
     Stopped,
     /// A new conversation begins.
     NewConversation,
+    /// A tool waits for an approval: its name, and what it would do, on one line.
+    ApprovalNeeded(String, String),
     /// What became of an approval.
     Approval(Approval),
+    /// So many files were changed.
+    Files(u32),
+    /// A request failed: the code of the problem.
+    NotDone(String),
+    /// A run failed: the code of the problem.
+    RunFailed(String),
     /// What is going on.
     Status(Status),
     /// The posts that stay.
@@ -110,6 +118,11 @@ impl Sentence {
     pub fn styled(&self) -> StyledText {
         StyledText { text: self.text(), styles: Vec::new() }
     }
+}
+
+/// A text of a person in one line, without invisible characters, and shortened. For labels and names.
+pub(crate) fn one_line(text: &str) -> String {
+    english::shown(text)
 }
 
 /// A step that takes something back, or brings it back.
@@ -173,9 +186,9 @@ pub enum FileProblem {
 /// What became of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// Approved by this person.
+    /// Approved by this person. An empty name: nobody says by whom.
     Approved(String),
-    /// Denied by this person.
+    /// Denied by this person. An empty name: nobody says by whom.
     Denied(String),
     /// Denied, as nobody answered for so long.
     NoAnswer(Duration),

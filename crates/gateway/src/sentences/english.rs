@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use retake_wire::ProblemCode;
+
 use super::{Approval, Counts, Fate, FileProblem, Posts, Refusal, Sentence, Status, Stays, Step};
 use crate::adapter::SetupStep;
 use crate::capabilities::{CommandPrefix, LengthUnit};
@@ -10,6 +12,9 @@ use crate::text::beginning;
 
 /// The longest name that is shown.
 const LONGEST_NAME: usize = 40;
+
+/// The longest other text of a person or a model that is shown.
+const LONGEST_LINE: usize = 300;
 
 /// The most names of a list.
 const MOST_NAMES: usize = 5;
@@ -63,7 +68,11 @@ pub(super) fn text(sentence: &Sentence) -> String {
         Sentence::Recalled => "You deleted your message. Should I take back its turn?".into(),
         Sentence::Stopped => "Stopped.".into(),
         Sentence::NewConversation => "A new conversation begins here.".into(),
+        Sentence::ApprovalNeeded(tool, what) => format!("May I use {}? {}", shown(tool), long_line(what)),
         Sentence::Approval(approval) => of_approval(approval),
+        Sentence::Files(files) => format!("{} changed.", were(*files, "file")),
+        Sentence::NotDone(code) => format!("Nothing was done: {}.", problem(code)),
+        Sentence::RunFailed(code) => format!("The answer failed: {}.", problem(code)),
         Sentence::Status(status) => of_status(status),
         Sentence::PostsThatStay(counts) if counts.total() == 0 => "No post stays.".into(),
         Sentence::PostsThatStay(counts) => of_counts(counts),
@@ -228,6 +237,8 @@ fn file(name: &str, problem: FileProblem) -> String {
 
 fn of_approval(approval: &Approval) -> String {
     match approval {
+        Approval::Approved(name) if name.is_empty() => "Approved.".into(),
+        Approval::Denied(name) if name.is_empty() => "Denied.".into(),
         Approval::Approved(name) => format!("Approved by {}.", shown(name)),
         Approval::Denied(name) => format!("Denied by {}.", shown(name)),
         Approval::NoAnswer(after) => format!("Denied: nobody answered within {}.", time(*after)),
@@ -260,6 +271,17 @@ fn waits(posts: u32) -> String {
 
 fn are(count: u32, what: &str) -> String {
     format!("{} {}", counted(count, what), if count == 1 { "is" } else { "are" })
+}
+
+fn were(count: u32, what: &str) -> String {
+    format!("{} {}", counted(count, what), if count == 1 { "was" } else { "were" })
+}
+
+/// The title of a problem, within a sentence.
+fn problem(code: &str) -> String {
+    let title = ProblemCode::from(code.to_owned()).title().unwrap_or("Something went wrong");
+    let mut chars = title.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 fn them(count: u32) -> &'static str {
@@ -299,12 +321,21 @@ fn list(parts: &[String]) -> String {
 }
 
 /// A name in one line, without invisible characters that could turn the rest of the sentence around.
-fn shown(name: &str) -> String {
+pub(super) fn shown(name: &str) -> String {
+    in_one_line(name, LONGEST_NAME)
+}
+
+/// A longer text in one line.
+fn long_line(text: &str) -> String {
+    in_one_line(text, LONGEST_LINE)
+}
+
+fn in_one_line(name: &str, most: usize) -> String {
     let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let clean: String =
         name.chars().filter(|c| !is_hidden(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
     let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
-    match beginning(&clean, LONGEST_NAME, LengthUnit::Chars) {
+    match beginning(&clean, most, LengthUnit::Chars) {
         "" => "?".into(),
         name if name.len() < clean.len() => format!("{}…", name.trim_end()),
         name => name.into(),

@@ -189,6 +189,13 @@ fn of_states() -> Rows {
     stay.add(Fate::Stays(Stays::Dependents), 2);
     vec![
         (Sentence::Stopped, "Stopped."),
+        (Sentence::ApprovalNeeded("shell".into(), "make\nall".into()), "May I use shell? make all"),
+        (Sentence::Approval(Approval::Approved(String::new())), "Approved."),
+        (Sentence::Approval(Approval::Denied(String::new())), "Denied."),
+        (Sentence::Files(1), "1 file was changed."),
+        (Sentence::Files(2), "2 files were changed."),
+        (Sentence::NotDone("run_active".into()), "Nothing was done: a run is active."),
+        (Sentence::RunFailed("new_in_2030".into()), "The answer failed: something went wrong."),
         (Sentence::NewConversation, "A new conversation begins here."),
         (Sentence::Approval(Approval::Approved("Anna".into())), "Approved by Anna."),
         (Sentence::Approval(Approval::Denied("Anna".into())), "Denied by Anna."),
