@@ -1,0 +1,150 @@
+//! From the typed notices of the owner to sentences and labels. Must never make words of its own.
+
+use retake_wire::chat::{ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, PostCounts, StayCause};
+
+use crate::capabilities::{Capabilities, DeletionWindow};
+use crate::commands::Verb;
+use crate::sentences::{Approval, Counts, Fate, Label, Posts, Refusal, Sentence, Status, Stays, Step};
+
+/// The text of a notice.
+pub(super) fn text(notice: &ChatNotice, capabilities: &Capabilities) -> String {
+    let first = sentence(notice, capabilities).text();
+    match notice {
+        ChatNotice::Step { files, .. } if *files > 0 => format!("{first} {}", Sentence::Files(*files).text()),
+        _ => first,
+    }
+}
+
+/// The label of a button.
+pub(super) fn label(label: &ButtonLabel) -> String {
+    let label = match label {
+        ButtonLabel::Confirm => Label::Confirm,
+        ButtonLabel::Cancel => Label::Cancel,
+        ButtonLabel::Approve => Label::Approve,
+        ButtonLabel::Deny => Label::Deny,
+        ButtonLabel::Undo => Label::Undo,
+        ButtonLabel::PostAgain => Label::PostAgain,
+        ButtonLabel::Turn { text } => return crate::sentences::one_line(text),
+        ButtonLabel::Older => Label::Older,
+        ButtonLabel::DropMine => Label::OnlyMine,
+    };
+    label.text().to_owned()
+}
+
+fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
+    let prefix = capabilities.commands;
+    match notice {
+        ChatNotice::Step { step, count, by, posts, files: _ } => {
+            let posts = match posts.sum() {
+                sum if sum == posts.trying => Posts::Removing(sum),
+                _ => Posts::Counts(counts(posts, capabilities)),
+            };
+            Sentence::Step { step: of_step(*step, *count), by: by.clone(), posts }
+        }
+        ChatNotice::Confirm { turns, files, posts, others } => {
+            Sentence::Confirm { turns: *turns, files: *files, posts: *posts, others: others.clone() }
+        }
+        ChatNotice::Choose => Sentence::Choose,
+        ChatNotice::Refused(refusal) => of_refusal(refusal, capabilities),
+        ChatNotice::Help => Sentence::Help(prefix),
+        ChatNotice::NewConversation => Sentence::NewConversation,
+        ChatNotice::Stopped => Sentence::Stopped,
+        ChatNotice::Status { running, to_send, to_delete } => Sentence::Status(Status {
+            is_running: *running,
+            to_send: *to_send,
+            to_delete: *to_delete,
+            ..Status::default()
+        }),
+        ChatNotice::PostsThatStay { posts } => Sentence::PostsThatStay(counts(posts, capabilities)),
+        ChatNotice::PartNotSent { part, of } => Sentence::PartNotSent { part: *part, of: *of },
+        ChatNotice::Missed { count } => Sentence::Missed(*count),
+        ChatNotice::RunFailed { code } => Sentence::RunFailed(code.clone()),
+        ChatNotice::ApprovalNeeded { tool, what } => Sentence::ApprovalNeeded(tool.clone(), what.clone()),
+        ChatNotice::ApprovalDecided { approved, by } => {
+            let by = by.clone().unwrap_or_default();
+            Sentence::Approval(if *approved { Approval::Approved(by) } else { Approval::Denied(by) })
+        }
+    }
+}
+
+fn of_step(step: ChatStep, count: u32) -> Step {
+    match step {
+        ChatStep::Rewind => Step::Rewind(count),
+        ChatStep::Drop => Step::Drop(count),
+        ChatStep::Undo => Step::Undo(count),
+        ChatStep::Redo => Step::Redo(count),
+        ChatStep::Retry => Step::Retry,
+        ChatStep::Edit => Step::Edit,
+    }
+}
+
+fn of_refusal(refusal: &ChatRefusal, capabilities: &Capabilities) -> Sentence {
+    Sentence::Refusal(match refusal {
+        ChatRefusal::TurnsOf { names } => Refusal::TurnsOf(names.clone()),
+        ChatRefusal::LastStepOf { name } => Refusal::LastStepOf(name.clone()),
+        ChatRefusal::OwnersOnly => Refusal::OwnersOnly,
+        ChatRefusal::NotYourButton => Refusal::NotYourButton,
+        ChatRefusal::NotOfThisConversation => Refusal::NotOfThisConversation,
+        ChatRefusal::NeedsReply { verb } => Refusal::NeedsReply(verb_of(*verb), capabilities.commands),
+        ChatRefusal::Nothing { verb } => return Sentence::NothingTo(verb_of(*verb)),
+        ChatRefusal::Stale => return Sentence::Stale,
+        ChatRefusal::FilesChanged { count } => Refusal::FilesChanged(*count),
+        ChatRefusal::Problem { code } => return Sentence::NotDone(code.clone()),
+    })
+}
+
+fn counts(posts: &PostCounts, capabilities: &Capabilities) -> Counts {
+    let mut counts = Counts::default();
+    counts.add(Fate::Gone, posts.gone);
+    counts.add(Fate::Emptied, posts.emptied);
+    counts.add(Fate::Asked, posts.asked);
+    counts.add(Fate::Tried, posts.trying);
+    counts.add(Fate::Unknown, posts.unknown);
+    for stays in &posts.stays {
+        let why = match stays.why {
+            StayCause::TooOld => Stays::TooOld(match capabilities.deletes {
+                DeletionWindow::Hard(window) => Some(window),
+                _ => None,
+            }),
+            StayCause::NotPermitted => Stays::NotPermitted,
+            StayCause::NoWay => Stays::NoWay(capabilities.title.to_owned()),
+            StayCause::HasReplies => Stays::Dependents,
+            StayCause::ClosedThread => Stays::ClosedThread,
+            StayCause::Kept => Stays::Chosen,
+            StayCause::GaveUp => Stays::Failed,
+        };
+        counts.add(Fate::Stays(why), stays.count);
+    }
+    counts
+}
+
+/// The command that people wrote, for the owner.
+pub(super) fn wire_verb(verb: Verb) -> ChatVerb {
+    match verb {
+        Verb::Rewind => ChatVerb::Rewind,
+        Verb::Undo => ChatVerb::Undo,
+        Verb::Redo => ChatVerb::Redo,
+        Verb::Retry => ChatVerb::Retry,
+        Verb::Drop => ChatVerb::Drop,
+        Verb::Stop => ChatVerb::Stop,
+        Verb::New => ChatVerb::New,
+        Verb::Help => ChatVerb::Help,
+        Verb::Status => ChatVerb::Status,
+        Verb::Posts => ChatVerb::Posts,
+    }
+}
+
+fn verb_of(verb: ChatVerb) -> Verb {
+    match verb {
+        ChatVerb::Rewind => Verb::Rewind,
+        ChatVerb::Undo => Verb::Undo,
+        ChatVerb::Redo => Verb::Redo,
+        ChatVerb::Retry => Verb::Retry,
+        ChatVerb::Drop => Verb::Drop,
+        ChatVerb::Stop => Verb::Stop,
+        ChatVerb::New => Verb::New,
+        ChatVerb::Help => Verb::Help,
+        ChatVerb::Status => Verb::Status,
+        ChatVerb::Posts => Verb::Posts,
+    }
+}

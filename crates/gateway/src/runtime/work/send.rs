@@ -1,0 +1,228 @@
+//! Sends and edits posts. Must never send before the owner knows it, never repeat a request whose answer was lost without the
+//! platform's way to recognise it, and never send what is not wanted any more.
+
+use retake_wire::chat::{LostAttempt, PostAction, PostContent, PostFailure, PostOutcome, PostWork};
+
+use super::super::owner::NotDone;
+use super::super::{Context, RuntimeError, compose, guarded, millis};
+use super::Did;
+use crate::adapter::{Found, Marker, Outgoing, Sent};
+use crate::capabilities::{DeletionWindow, Resend};
+use crate::failure::{Failure, Refused};
+
+/// How long before the end of a time for deletions or repetitions we stop relying on it: clocks differ, and a call takes time.
+pub(super) const MARGIN_MS: i64 = 2 * 60_000;
+
+/// The most attempts of a post whose answers were lost, where the platform cannot say whether it is there.
+const MOST_UNSEEN: u32 = 2;
+
+/// What became of looking for a lost post.
+enum Recovered {
+    Did(Did),
+    /// It is certainly not there.
+    Absent,
+    /// It may be there.
+    MaySend,
+}
+
+/// Makes one attempt to send or edit a post, and reports it.
+pub(super) async fn attempt(context: &Context, work: &PostWork, is_plain: bool) -> Result<Did, RuntimeError> {
+    match &work.action {
+        PostAction::Send { content, part, reply_to, lost } => {
+            let sending = Sending { context, work, part: *part, parts: 0 };
+            sending.run(content, reply_to.clone(), lost.as_ref(), is_plain).await
+        }
+        PostAction::Edit { content, ids } => edit(context, work, content, ids, is_plain).await,
+        PostAction::Delete { .. } => Ok(Did::Final),
+    }
+}
+
+struct Sending<'a> {
+    context: &'a Context,
+    work: &'a PostWork,
+    part: u32,
+    parts: u32,
+}
+
+impl Sending<'_> {
+    async fn run(
+        mut self,
+        content: &PostContent,
+        reply_to: Option<String>,
+        lost: Option<&LostAttempt>,
+        is_plain: bool,
+    ) -> Result<Did, RuntimeError> {
+        let adapter = &*self.context.adapter;
+        let parts = compose::parts(content, adapter);
+        self.parts = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+        let Some(part) = usize::try_from(self.part).ok().and_then(|at| parts.into_iter().nth(at)) else {
+            return self.report(failed(PostFailure::Refused), Did::Final).await;
+        };
+        let formatted = Outgoing { reply_to, ..part };
+        let plain = compose::plain(&formatted, adapter);
+        // After a refusal of the formatting, the earlier attempt was looked for.
+        let lost = lost.filter(|_| !is_plain);
+        let mut is_absent = false;
+        if let Some(lost) = lost {
+            let sent = [&formatted, &plain].into_iter().find(|it| adapter.digest(it) == lost.digest);
+            match self.recover(lost, sent.unwrap_or(&formatted)).await? {
+                Recovered::Did(did) => return Ok(did),
+                Recovered::Absent => is_absent = true,
+                Recovered::MaySend => {}
+            }
+        }
+        let post = if is_plain { &plain } else { &formatted };
+        let did = self.send(post, &self.marker(&adapter.digest(post)), !is_plain).await?;
+        if did == Did::Unwanted && is_absent {
+            // The owner waits for the id of the lost post.
+            return self
+                .report(PostOutcome::Deleted { how: retake_wire::chat::Deletion::Gone }, Did::Final)
+                .await;
+        }
+        Ok(did)
+    }
+
+    fn marker(&self, digest: &str) -> Marker {
+        compose::marker(&self.work.post, &format!("part {}", self.part), digest)
+    }
+
+    /// Follows the platform's ways to learn whether an attempt took effect, in their order.
+    async fn recover(&self, lost: &LostAttempt, sent: &Outgoing) -> Result<Recovered, RuntimeError> {
+        let adapter = &*self.context.adapter;
+        let ways = adapter.capabilities().resend;
+        let marker = self.marker(&lost.digest);
+        for way in ways {
+            match way {
+                Resend::Again(within) => {
+                    // The time runs from the first attempt, and only that of the last one is known.
+                    let is_first = lost.times <= 1 || !ways.contains(&Resend::Find);
+                    let age = self.context.clock.now_ms().saturating_sub(lost.began_ms);
+                    let margin = (millis(*within) / 6).min(MARGIN_MS);
+                    if is_first && age < millis(*within) - margin {
+                        match self.send(sent, &marker, true).await? {
+                            Did::Unwanted => {}
+                            did => return Ok(Recovered::Did(did)),
+                        }
+                    }
+                }
+                Resend::Find => {
+                    let found = guarded(adapter.find(&self.work.place, &marker, lost.began_ms)).await;
+                    match found {
+                        Ok(Found::Found(sent)) => {
+                            let did = self.report(self.sent(sent), Did::Final).await?;
+                            return Ok(Recovered::Did(did));
+                        }
+                        Ok(Found::Absent) => return Ok(Recovered::Absent),
+                        Ok(Found::CannotTell) | Err(Failure::NotFound | Failure::Refused(_)) => {}
+                        Err(failure) => return self.not_now(failure).await.map(Recovered::Did),
+                    }
+                }
+                Resend::Send if lost.times < MOST_UNSEEN => return Ok(Recovered::MaySend),
+                Resend::Send => {}
+            }
+        }
+        self.report(failed(PostFailure::GaveUp), Did::Final).await.map(Recovered::Did)
+    }
+
+    /// Sends a post, if it is still wanted.
+    async fn send(&self, post: &Outgoing, marker: &Marker, has_format: bool) -> Result<Did, RuntimeError> {
+        let sending = PostOutcome::Sending { parts: self.parts, digest: marker.digest.clone() };
+        match self.context.owner.settle(&self.work.post, sending).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(Did::Unwanted),
+            Err(NotDone::End(error)) => return Err(error),
+            Err(NotDone::Refused(code)) => {
+                tracing::warn!(code = code.as_str(), "the owner did not let a post be sent");
+                return Ok(Did::Final);
+            }
+        }
+        match guarded(self.context.adapter.send(&self.work.place, post, marker)).await {
+            Ok(sent) => self.report(self.sent(sent), Did::Final).await,
+            Err(Failure::Unknown | Failure::Unreadable) => {
+                self.report(PostOutcome::Lost, Did::NotFinal).await
+            }
+            Err(Failure::Refused(Refused::BadFormat)) if has_format => Ok(Did::AsPlainText),
+            Err(Failure::Refused(Refused::NotPermitted | Refused::ClosedThread)) => {
+                self.report(failed(PostFailure::NotPermitted), Did::NotPermitted).await
+            }
+            Err(Failure::NotFound | Failure::Refused(_)) => {
+                self.report(failed(PostFailure::Refused), Did::Final).await
+            }
+            Err(failure) => self.not_now(failure).await,
+        }
+    }
+
+    /// Nothing took effect.
+    async fn not_now(&self, failure: Failure) -> Result<Did, RuntimeError> {
+        not_now(self.context, self.work, failure).await
+    }
+
+    async fn report(&self, outcome: PostOutcome, did: Did) -> Result<Did, RuntimeError> {
+        self.context.report(&self.work.post, outcome).await.map(|()| did)
+    }
+
+    fn sent(&self, sent: Sent) -> PostOutcome {
+        let deletes = self.context.adapter.capabilities().deletes;
+        let sent_ms = sent.sent_ms.unwrap_or_else(|| self.context.clock.now_ms());
+        let deadline_ms = match deletes {
+            DeletionWindow::Hard(window) => Some(sent_ms.saturating_add(millis(window)) - MARGIN_MS),
+            _ => None,
+        };
+        let deletable = deletes != DeletionWindow::Never && !sent.ids.is_empty();
+        PostOutcome::Sent { ids: sent.ids, sent_ms, deadline_ms, deletable }
+    }
+}
+
+async fn edit(
+    context: &Context,
+    work: &PostWork,
+    content: &PostContent,
+    ids: &[String],
+    is_plain: bool,
+) -> Result<Did, RuntimeError> {
+    let adapter = &*context.adapter;
+    let capabilities = adapter.capabilities();
+    let report = async |outcome, did| context.report(&work.post, outcome).await.map(|()| did);
+    let part = compose::parts(content, adapter).into_iter().next();
+    let (Some(part), Some(id), true) = (part, ids.first(), capabilities.edits) else {
+        return report(failed(PostFailure::Refused), Did::Final).await;
+    };
+    let post = if is_plain { compose::plain(&part, adapter) } else { part };
+    // The number of ids tells an edit from an earlier one with the same text.
+    let marker = compose::marker(&work.post, &format!("edit {}", ids.len()), &adapter.digest(&post));
+    match guarded(adapter.edit(&work.place, id, &post, &marker)).await {
+        Ok(mut sent) => {
+            sent.ids.retain(|id| capabilities.edits_are_messages && !ids.contains(id));
+            report(PostOutcome::Edited { ids: sent.ids }, Did::Final).await
+        }
+        Err(Failure::NotFound) => {
+            report(PostOutcome::Deleted { how: retake_wire::chat::Deletion::Gone }, Did::Final).await
+        }
+        Err(Failure::Refused(Refused::BadFormat)) if !is_plain => Ok(Did::AsPlainText),
+        Err(Failure::Refused(Refused::NotPermitted)) => {
+            report(failed(PostFailure::NotPermitted), Did::NotPermitted).await
+        }
+        Err(Failure::Refused(_)) => report(failed(PostFailure::Refused), Did::Final).await,
+        // The same edit can be made twice.
+        Err(failure) => not_now(context, work, failure).await,
+    }
+}
+
+async fn not_now(context: &Context, work: &PostWork, failure: Failure) -> Result<Did, RuntimeError> {
+    match failure {
+        Failure::Wait { wait, bucket } => Ok(Did::Wait { wait, bucket }),
+        Failure::BadToken => {
+            let later = PostOutcome::Later { at_ms: context.next_try(work.attempts) };
+            context.report(&work.post, later).await?;
+            Err(RuntimeError::BadToken)
+        }
+        _ => {
+            let later = PostOutcome::Later { at_ms: context.next_try(work.attempts) };
+            context.report(&work.post, later).await.map(|()| Did::NotFinal)
+        }
+    }
+}
+
+fn failed(why: PostFailure) -> PostOutcome {
+    PostOutcome::Failed { why }
+}
