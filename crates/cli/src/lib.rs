@@ -4,6 +4,7 @@
 //! [`run`] is the whole program without its environment: the owner of the data, the terminal and the clock come in as [`Owner`] and
 //! [`ui::Ui`].
 
+mod accounts;
 pub mod app;
 mod approvals;
 mod args;

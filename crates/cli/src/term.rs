@@ -26,6 +26,7 @@ pub mod pager;
 pub mod pending_keys;
 pub mod pick;
 pub mod progress;
+pub mod secret;
 
 pub use retake_tui::text::{safe, style, time, width};
 

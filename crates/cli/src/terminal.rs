@@ -176,6 +176,15 @@ impl Ui for Terminal {
         editor.read(prefill)
     }
 
+    fn answer_secret(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        pending_keys::discard_all();
+        echo::hide();
+        self.print(prompt)?;
+        let read = term::secret::line(&mut io::stdin().lock());
+        self.print("\n")?;
+        read
+    }
+
     fn answer(&mut self, prompt: &str) -> io::Result<Read> {
         self.ask(prompt, UNREAD_MS)
     }

@@ -104,6 +104,9 @@ pub trait Ui: Send {
     /// Asks a question with a text as its answer. Keys pressed before are discarded. Ctrl-C is an answer, too.
     fn answer(&mut self, prompt: &str) -> io::Result<Read>;
 
+    /// Asks for a secret: what is typed is not shown. `None`: the person cancelled.
+    fn answer_secret(&mut self, prompt: &str) -> io::Result<Option<String>>;
+
     /// Until the next read, Ctrl-C only wakes [`Ui::interrupted`], earlier presses are forgotten, and other keys are kept without
     /// an echo.
     fn listen(&mut self) -> io::Result<()>;

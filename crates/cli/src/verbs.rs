@@ -71,6 +71,7 @@ mod file_choices;
 pub(crate) mod files;
 pub(crate) mod fold;
 pub(crate) mod fork;
+pub(crate) mod gateway;
 pub(crate) mod hidden;
 pub(crate) mod hooks;
 pub(crate) mod import;
@@ -156,6 +157,7 @@ subcommands! {
         Mcp(mcp::Mcp),
         Hooks(hooks::Hooks),
         Outbox(outbox::Outbox),
+        Gateway(gateway::Gateway),
         Pair(pair::Pair),
         Posts(posts::Posts),
         Token(token::Token),

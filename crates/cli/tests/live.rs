@@ -12,6 +12,7 @@ mod escapes;
 mod files;
 mod folder;
 mod followed;
+mod gateway;
 mod guarded;
 mod guide;
 mod halfway;

@@ -147,8 +147,13 @@ impl Engine {
     /// # Errors
     ///
     /// Another gateway has it.
-    pub async fn chat_connect(&self, account: String, holder: String) -> Result<GatewayConnected> {
-        self.chat_lease(&account, holder).await?;
+    pub async fn chat_connect(
+        &self,
+        account: String,
+        holder: String,
+        replaces: Option<String>,
+    ) -> Result<GatewayConnected> {
+        self.chat_lease_after(&account, holder, replaces).await?;
         Ok(GatewayConnected {
             holds: self.store().chat_holds(account.clone(), self.now()).await?,
             bindings: self.store().chat_bindings(account.clone()).await?,
@@ -158,7 +163,11 @@ impl Engine {
 
     /// Renews the lease of a gateway.
     async fn chat_lease(&self, account: &str, holder: String) -> Result<()> {
-        match self.store().lease_account(account.to_owned(), holder, self.now()).await? {
+        self.chat_lease_after(account, holder, None).await
+    }
+
+    async fn chat_lease_after(&self, account: &str, holder: String, replaces: Option<String>) -> Result<()> {
+        match self.store().lease_account(account.to_owned(), holder, replaces, self.now()).await? {
             None => Ok(()),
             Some(other) => {
                 let what = "another gateway has this account";

@@ -8,5 +8,4 @@ mod odd;
 mod people;
 mod rooms;
 mod sending;
-mod synapse;
 mod taking_back;

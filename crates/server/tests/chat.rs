@@ -271,7 +271,11 @@ async fn gateways_case_13_account_belongs_to_one_gateway_at_a_time() {
     let (desk, first) = paired(false).await;
     let second = Gateway::new(&desk, "two").await;
     let connect = |gateway: &Gateway| {
-        Request::GatewayConnect(GatewayConnect { account: "chat".into(), holder: gateway.holder.clone() })
+        Request::GatewayConnect(GatewayConnect {
+            account: "chat".into(),
+            holder: gateway.holder.clone(),
+            replaces: None,
+        })
     };
     assert!(first.client.call(connect(&first)).await.is_ok());
     let problem = second.client.call(connect(&second)).await.expect_err("it is taken");
@@ -323,7 +327,11 @@ pub(super) async fn answered() -> Vec<(String, String)> {
     let hold =
         GatewayHold { account: account.clone(), holder: holder.clone(), bucket: "b".into(), until_ms: 1 };
     let rows = [
-        Request::GatewayConnect(GatewayConnect { account: account.clone(), holder: holder.clone() }),
+        Request::GatewayConnect(GatewayConnect {
+            account: account.clone(),
+            holder: holder.clone(),
+            replaces: None,
+        }),
         Request::GatewayCursor(cursor),
         Request::GatewayHold(hold),
         Request::GatewaySettle(GatewaySettle {

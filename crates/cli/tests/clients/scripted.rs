@@ -388,6 +388,10 @@ impl Ui for FakeUi {
         Ok(Read::Line(line))
     }
 
+    fn answer_secret(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        panic!("no test answers {prompt}")
+    }
+
     fn answer(&mut self, prompt: &str) -> io::Result<Read> {
         let read = match self.act(prompt) {
             Act::Words(words) => Read::Line(words.to_owned()),

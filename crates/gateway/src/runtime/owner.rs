@@ -39,7 +39,7 @@ impl Owner {
 
     pub(super) async fn connect(&self) -> Result<GatewayConnected, NotDone> {
         let (account, holder) = self.names();
-        match self.call(Request::GatewayConnect(GatewayConnect { account, holder })).await? {
+        match self.call(Request::GatewayConnect(GatewayConnect { account, holder, replaces: None })).await? {
             Reply::GatewayConnected(connected) => Ok(connected),
             _ => Err(unexpected()),
         }

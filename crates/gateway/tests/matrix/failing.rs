@@ -10,7 +10,7 @@ use retake_gateway::{Adapter as _, Failure, Refused};
 use retake_wire::chat::{InboundFile, Person as Author};
 
 use super::people::{Collects, Person, marker, place, text, within};
-use super::synapse::Synapse;
+use retake_fakes::synapse::Synapse;
 
 /// What strangers must never read.
 const SECRET: &str = "syt_secret_token";

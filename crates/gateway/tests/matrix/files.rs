@@ -4,7 +4,7 @@ use retake_gateway::{Adapter as _, Failure, Outgoing, Refused, Sent, SentFile};
 use serde_json::json;
 
 use super::people::{Two, client, marker, text};
-use super::synapse::Synapse;
+use retake_fakes::synapse::Synapse;
 
 fn file(name: &str, size: usize) -> SentFile {
     let bytes = (0..size).map(|at| u8::try_from(at % 251).expect("a byte")).collect();

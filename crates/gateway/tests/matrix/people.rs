@@ -12,7 +12,7 @@ use retake_gateway::{Adapter as _, Failure, Inbox, InboxClosed, Marker, Outgoing
 use retake_wire::chat::{Inbound, InboundMessage, Place};
 use serde_json::{Value, json};
 
-use super::synapse::Synapse;
+use retake_fakes::synapse::Synapse;
 
 /// The password of everybody.
 pub(crate) const PASSWORD: &str = "a-password";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::failing::Loses;
 use super::people::{PASSWORD, Person, Two, marker, place, text};
-use super::synapse::Synapse;
+use retake_fakes::synapse::Synapse;
 
 fn bodies(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["content"]["body"].as_str().expect("a text")).collect()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::failing::Loses;
 use super::people::{Person, Two, marker, text};
-use super::synapse::Synapse;
+use retake_fakes::synapse::Synapse;
 
 /// Case 56.
 #[tokio::test]

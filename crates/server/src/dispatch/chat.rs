@@ -22,7 +22,8 @@ const MOST_WORK: u32 = 100;
 
 impl InProcess {
     pub(super) async fn gateway_connect(&self, it: wire::GatewayConnect) -> Result<Reply, Problem> {
-        let connected = self.engine.chat_connect(it.account, it.holder).await.map_err(problem)?;
+        let connected =
+            self.engine.chat_connect(it.account, it.holder, it.replaces).await.map_err(problem)?;
         let place = |binding: retake_core::ChatBinding| wire::BoundPlace {
             place: place_out(binding.place),
             last_message: binding.last,

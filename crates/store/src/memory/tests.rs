@@ -48,6 +48,7 @@ fn entry(seq: u64, text: &str) -> Entry {
         author: "ann".into(),
         parts: vec![Part::text(text)],
         usage: None,
+        origin: None,
         platform_id: Some(format!("p{seq}")),
     }
 }

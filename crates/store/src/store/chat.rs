@@ -21,13 +21,24 @@ pub(super) const POSTS: &str = "@posts";
 const LEASE_MS: i64 = 60_000;
 
 impl Store {
-    /// Gives an account to a gateway, or renews its lease. Returns the gateway that has it, if another one does.
-    pub async fn lease_account(&self, name: String, holder: String, now: Time) -> Result<Option<String>> {
+    /// Gives an account to a gateway, or renews its lease. Returns the gateway that has it, if another one does. `replaces` is one that
+    /// is known to have ended.
+    pub async fn lease_account(
+        &self,
+        name: String,
+        holder: String,
+        replaces: Option<String>,
+        now: Time,
+    ) -> Result<Option<String>> {
         self.write(move |context| {
             let account = context.rows.chat_account(&name)?;
             let account = account.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() });
             match &account.lease {
-                Some((other, until)) if *other != holder && *until > now => Ok(Some(other.clone())),
+                Some((other, until))
+                    if *other != holder && Some(other) != replaces.as_ref() && *until > now =>
+                {
+                    Ok(Some(other.clone()))
+                }
                 _ => {
                     let lease = Some((holder, Time(now.0.saturating_add(LEASE_MS))));
                     context.rows.set_chat_account(&ChatAccount { lease, ..account }).map(|()| None)

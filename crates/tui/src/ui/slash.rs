@@ -45,6 +45,7 @@ pub const IN_A_SHELL: &[&str] = &[
     "erase",
     "exec",
     "fold",
+    "gateway",
     "hooks",
     "import",
     "man",

@@ -15,6 +15,9 @@ pub struct GatewayConnect {
     pub account: String,
     /// The name of this gateway, for others that want the account: its process and machine.
     pub holder: String,
+    /// The gateway that has the account until now, if it is known to have ended: its lease ends now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
 }
 
 /// What a gateway needs to begin.

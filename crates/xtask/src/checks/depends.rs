@@ -72,7 +72,11 @@ const TABLE: &[Permission] = &[
         workspace: &["wire"],
         forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
     },
-    Permission { krate: "cli", workspace: &["wire", "engine", "server", "tui"], forbidden: CLIENT },
+    Permission {
+        krate: "cli",
+        workspace: &["wire", "engine", "gateway", "server", "tui"],
+        forbidden: CLIENT,
+    },
     Permission {
         krate: "testkit",
         workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server"],

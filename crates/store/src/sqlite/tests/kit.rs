@@ -96,6 +96,7 @@ pub(super) fn said(seq: u64, text: &str) -> Entry {
         author: "mia".into(),
         parts: vec![Part::text(text)],
         usage: None,
+        origin: None,
         platform_id: None,
     }
 }

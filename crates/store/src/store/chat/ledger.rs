@@ -1,13 +1,13 @@
 //! The ledger: which posts are wanted, which work is due, and what became of it.
 
 use retake_core::{
-    ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, Mark, OpNo, Pos, Post, PostCounts,
-    PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Reason, Seq, Time,
-    joined_text, post_counts,
+    Change, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, Mark, OpNo, Operation, Pos, Post,
+    PostCounts, PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Principal, Reason,
+    Seq, Time, joined_text, post_counts,
 };
 
 use super::POSTS;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::rows::{Key, OutboxKey};
 use crate::store::load::Loaded;
 use crate::store::{Context, Store};
@@ -150,11 +150,25 @@ impl Context {
             if let Some(kind) = notice_of(op.reason)
                 && self.step_notice(loaded, &place, head)?.is_none()
             {
-                let notice = ChatNotice { kind, count: 0, names: vec![op.author], ..ChatNotice::default() };
+                let count = self.turns_taken(loaded, &op)?;
+                // The user of this machine has no name in a chat.
+                let names = if op.principal == Principal::Local { Vec::new() } else { vec![op.author] };
+                let notice = ChatNotice { kind, count, names, ..ChatNotice::default() };
                 self.plan_notice(loaded, place, notice, None, Some(head), now)?;
             }
         }
         Ok(())
+    }
+
+    /// How many turns a move has taken from the path; at least one.
+    fn turns_taken(&self, loaded: &Loaded, op: &Operation) -> Result<u32> {
+        let Change::Move { before, after } = &op.change else { return Ok(1) };
+        let turns = |tip: &Option<Pos>| match tip {
+            Some(pos) => Ok::<u64, StoreError>(self.rows.meta(loaded.key(*pos)?)?.totals.turns),
+            None => Ok(0),
+        };
+        let taken = turns(before)?.saturating_sub(turns(after)?);
+        Ok(u32::try_from(taken).unwrap_or(u32::MAX).max(1))
     }
 
     /// The first part of an answer that was not sent is due, when all before it are there or failed.

@@ -18,7 +18,7 @@ const LOOKS: usize = 600;
 const FAST: &str = "rc_message: {per_second: 10000, burst_count: 10000}";
 
 /// A running server.
-pub(crate) struct Synapse {
+pub struct Synapse {
     child: Child,
     /// The server ends when this is closed.
     input: Option<ChildStdin>,
@@ -27,13 +27,13 @@ pub(crate) struct Synapse {
 
 impl Synapse {
     /// The server that all tests share.
-    pub(crate) fn shared() -> &'static Self {
+    pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Synapse> = OnceLock::new();
         SHARED.get_or_init(|| Self::start(FAST))
     }
 
     /// A server of one's own, with these rates.
-    pub(crate) fn start(rates: &str) -> Self {
+    pub fn start(rates: &str) -> Self {
         let programs = installed();
         // Another program may take the port before the server does.
         let mut started = (0..3).map(|_| Self::try_start(&programs, rates));
@@ -52,7 +52,7 @@ impl Synapse {
         let said = folder.join("said");
         let output = File::create(&said).expect("a file for its output");
         let mut child = Command::new(programs.join("python"))
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/matrix/server.py"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/homeserver.py"))
             .arg(&folder)
             .stdin(Stdio::piped())
             .stdout(output.try_clone().expect("a second handle"))
@@ -87,12 +87,13 @@ impl Synapse {
         ask().is_ok_and(|answer| answer.contains(" 200 "))
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Its port, on loopback.
+    pub fn port(&self) -> u16 {
         self.port
     }
 
     /// `http://127.0.0.1:port`.
-    pub(crate) fn address(&self) -> String {
+    pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }
