@@ -186,10 +186,12 @@ pub enum FileProblem {
 /// What became of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// Approved by this person. An empty name: nobody says by whom.
+    /// Approved by this person.
     Approved(String),
-    /// Denied by this person. An empty name: nobody says by whom.
+    /// Denied by this person.
     Denied(String),
+    /// Approved or denied, without a name.
+    Decided(bool),
     /// Denied, as nobody answered for so long.
     NoAnswer(Duration),
     /// Decided elsewhere before.

@@ -6,3 +6,4 @@ mod node;
 mod recorder;
 mod slack;
 mod telegram;
+mod runtime;

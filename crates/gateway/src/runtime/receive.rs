@@ -22,9 +22,12 @@ pub(super) async fn run(
     slot: &Slot<'_>,
     mut stopped: watch::Receiver<bool>,
 ) -> RuntimeError {
+    let is_stopped = async {
+        drop(stopped.wait_for(|it| *it).await);
+    };
     tokio::select! {
         error = receive(context, slot) => error,
-        _ = stopped.wait_for(|it| *it) => std::future::pending().await,
+        () = is_stopped => std::future::pending().await,
     }
 }
 

@@ -60,10 +60,11 @@ fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
         ChatNotice::Missed { count } => Sentence::Missed(*count),
         ChatNotice::RunFailed { code } => Sentence::RunFailed(code.clone()),
         ChatNotice::ApprovalNeeded { tool, what } => Sentence::ApprovalNeeded(tool.clone(), what.clone()),
-        ChatNotice::ApprovalDecided { approved, by } => {
-            let by = by.clone().unwrap_or_default();
-            Sentence::Approval(if *approved { Approval::Approved(by) } else { Approval::Denied(by) })
-        }
+        ChatNotice::ApprovalDecided { approved, by } => Sentence::Approval(match (approved, by.clone()) {
+            (true, Some(name)) => Approval::Approved(name),
+            (false, Some(name)) => Approval::Denied(name),
+            (approved, None) => Approval::Decided(*approved),
+        }),
     }
 }
 

@@ -27,6 +27,9 @@ use self::delete::{Deleting, Deletions, Reports, Target};
 /// Work is leased for a minute. What has not begun after this time is given back.
 const KEPT_MS: i64 = 40_000;
 
+/// Within this time after work was taken, the owner gives work on the same post only after a report.
+const LEASE_MS: i64 = 55_000;
+
 /// With less work than this, more is taken.
 const FEW: usize = 20;
 
@@ -86,9 +89,16 @@ enum Finished {
         id: u64,
         result: Result<(), Failure>,
     },
-    Reported(Vec<String>),
+    /// Posts that the owner knows about, and whether nothing more is to be done for them.
+    Reported(Vec<(String, bool)>),
     Taken(Vec<PostWork>),
     Nothing,
+}
+
+/// A post that is worked on.
+struct InWork {
+    taken_ms: i64,
+    next: Option<Box<PostWork>>,
 }
 
 type Running<'a> = FuturesUnordered<BoxFuture<'a, Result<Finished, RuntimeError>>>;
@@ -102,8 +112,8 @@ pub(super) struct Worker<'a> {
     started: HashSet<u64>,
     next_id: u64,
     running: Running<'a>,
-    /// The posts that are worked on or reported.
-    posts: HashSet<String>,
+    /// The posts that are worked on or reported, each with the work that is due after that.
+    posts: HashMap<String, InWork>,
     deletions: Deletions,
     /// When the platform last refused or was asked about a kind of call in a chat.
     refused: HashMap<(String, Call), i64>,
@@ -133,7 +143,7 @@ impl<'a> Worker<'a> {
             started: HashSet::new(),
             next_id: 0,
             running: FuturesUnordered::new(),
-            posts: HashSet::new(),
+            posts: HashMap::new(),
             deletions: Deletions::default(),
             refused: HashMap::new(),
             stored_holds,
@@ -211,23 +221,46 @@ impl<'a> Worker<'a> {
         let now = self.now();
         let mut reports = Vec::new();
         for work in all {
-            if !self.posts.insert(work.post.clone()) {
+            if let Some(in_work) = self.posts.get_mut(&work.post) {
+                // The owner knows the end of this work before we do, or the lease is over. Then nothing can be done now.
+                let is_after = now.saturating_sub(in_work.taken_ms) < LEASE_MS;
+                in_work.next = is_after.then(|| Box::new(work));
                 continue;
             }
             self.had_nothing_new = false;
-            match work.action {
-                PostAction::Delete { ids, sent_ms, deadline_ms } => {
-                    let (place, attempts) = (work.place, work.attempts);
-                    let deleting = Deleting { place, ids, sent_ms, deadline_ms, attempts, taken_ms: now };
-                    let capabilities = self.context.adapter.capabilities();
-                    let outcome = self.deletions.add(work.post.clone(), deleting, capabilities, now);
-                    reports.extend(outcome.map(|outcome| (work.post, outcome)));
-                }
-                PostAction::Send { .. } | PostAction::Edit { .. } => self.add_post(work, now),
-            }
+            reports.extend(self.accept(work, now));
         }
         self.report(reports);
         self.advance_deletions();
+    }
+
+    /// Begins a piece of work. Says what became of it, if that is certain already.
+    fn accept(&mut self, work: PostWork, now: i64) -> Option<(String, PostOutcome)> {
+        self.posts.insert(work.post.clone(), InWork { taken_ms: now, next: None });
+        match work.action {
+            PostAction::Delete { ids, sent_ms, deadline_ms } => {
+                let (place, attempts) = (work.place, work.attempts);
+                let deleting = Deleting { place, ids, sent_ms, deadline_ms, attempts, taken_ms: now };
+                let capabilities = self.context.adapter.capabilities();
+                let outcome = self.deletions.add(work.post.clone(), deleting, capabilities, now);
+                outcome.map(|outcome| (work.post, outcome))
+            }
+            PostAction::Send { .. } | PostAction::Edit { .. } => {
+                self.add_post(work, now);
+                None
+            }
+        }
+    }
+
+    /// The work on a post is over, and the owner knows it.
+    fn over(&mut self, post: &str, is_final: bool) {
+        let Some(next) = self.posts.remove(post).and_then(|it| it.next) else { return };
+        // A post that is there is not sent again, whatever the owner knew when it gave the work.
+        if !(is_final && matches!(next.action, PostAction::Send { .. })) {
+            let report = self.accept(*next, self.now());
+            self.report(report.into_iter().collect());
+            self.advance_deletions();
+        }
     }
 
     fn add_post(&mut self, work: PostWork, now: i64) {
@@ -273,14 +306,18 @@ impl<'a> Worker<'a> {
                     Ok(Finished::Post { id, did })
                 })
             }
-            Job::Delete { place, targets } if targets.len() > 1 && !self.deletions.may_batch(&place.chat) => {
-                Box::pin(async move { Ok(Finished::Delete { id, result: delete::Result::Split }) })
-            }
             Job::Delete { place, targets } => {
-                let (place, targets) = (place.clone(), targets.clone());
+                let (place, mut targets) = (place.clone(), targets.clone());
+                targets.retain(|target| self.deletions.is_open(target));
                 let attempts = self.deletions.attempts(&targets);
+                let may_batch = self.deletions.may_batch(&place.chat);
                 Box::pin(async move {
-                    let result = delete::call(context, &place, &targets, attempts).await?;
+                    let result = match targets.len() {
+                        // They were given back.
+                        0 => delete::Result::Split,
+                        2.. if !may_batch => delete::Result::Split,
+                        _ => delete::call(context, &place, &targets, attempts).await?,
+                    };
                     Ok(Finished::Delete { id, result })
                 })
             }
@@ -322,7 +359,11 @@ impl<'a> Worker<'a> {
         let now = self.now();
         match finished {
             Finished::Taken(work) => self.taken(work),
-            Finished::Reported(posts) => self.posts.retain(|post| !posts.contains(post)),
+            Finished::Reported(posts) => {
+                for (post, is_final) in posts {
+                    self.over(&post, is_final);
+                }
+            }
             Finished::Post { id, did } => self.post_finished(id, did, now),
             Finished::Delete { id, result } => self.delete_finished(id, result, now),
             Finished::Probe { id, found } => self.probe_finished(id, found, now),
@@ -366,8 +407,9 @@ impl<'a> Worker<'a> {
             }
             let mut posts = Vec::with_capacity(reports.len());
             for (post, outcome) in reports {
+                let is_final = !matches!(outcome, PostOutcome::Later { .. });
                 context.report(&post, outcome).await?;
-                posts.push(post);
+                posts.push((post, is_final));
             }
             Ok(Finished::Reported(posts))
         }));

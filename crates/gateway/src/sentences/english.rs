@@ -237,11 +237,11 @@ fn file(name: &str, problem: FileProblem) -> String {
 
 fn of_approval(approval: &Approval) -> String {
     match approval {
-        Approval::Approved(name) if name.is_empty() => "Approved.".into(),
-        Approval::Denied(name) if name.is_empty() => "Denied.".into(),
         Approval::Approved(name) => format!("Approved by {}.", shown(name)),
         Approval::Denied(name) => format!("Denied by {}.", shown(name)),
         Approval::NoAnswer(after) => format!("Denied: nobody answered within {}.", time(*after)),
+        Approval::Decided(true) => "Approved.".into(),
+        Approval::Decided(false) => "Denied.".into(),
         Approval::Before => "This was decided before.".into(),
         Approval::Void => "This is no longer needed: its turn was taken back.".into(),
     }

@@ -190,8 +190,8 @@ fn of_states() -> Rows {
     vec![
         (Sentence::Stopped, "Stopped."),
         (Sentence::ApprovalNeeded("shell".into(), "make\nall".into()), "May I use shell? make all"),
-        (Sentence::Approval(Approval::Approved(String::new())), "Approved."),
-        (Sentence::Approval(Approval::Denied(String::new())), "Denied."),
+        (Sentence::Approval(Approval::Decided(true)), "Approved."),
+        (Sentence::Approval(Approval::Decided(false)), "Denied."),
         (Sentence::Files(1), "1 file was changed."),
         (Sentence::Files(2), "2 files were changed."),
         (Sentence::NotDone("run_active".into()), "Nothing was done: a run is active."),

@@ -238,6 +238,11 @@ impl Deletions {
         self.posts.values().map(|open| open.deleting.taken_ms).min()
     }
 
+    /// Whether a message is still to be deleted for its post.
+    pub(super) fn is_open(&self, target: &Target) -> bool {
+        self.posts.contains_key(&target.post)
+    }
+
     pub(super) fn attempts(&self, targets: &[Target]) -> u32 {
         let of = targets.iter().filter_map(|target| self.posts.get(&target.post));
         of.map(|open| open.deleting.attempts).max().unwrap_or_default()

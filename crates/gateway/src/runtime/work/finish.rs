@@ -19,6 +19,7 @@ impl Worker<'_> {
         }
         let work = work.clone();
         let (chat, call) = (work.place.chat.clone(), call_of(&work));
+        let is_final = did != Did::NotFinal;
         match did {
             Did::Final | Did::AsPlainText => self.drop_job(id, Outcome::Over, now),
             Did::Unwanted => self.drop_job(id, Outcome::Again(now), now),
@@ -38,7 +39,7 @@ impl Worker<'_> {
                 return;
             }
         }
-        self.posts.remove(&work.post);
+        self.over(&work.post, is_final);
     }
 
     /// A call is over, and its job with it.

@@ -1,0 +1,13 @@
+//! The runtime between a scripted platform and a scripted owner, with a paused clock. The numbers are those of the cases in
+//! `docs/spec/gateways.md`.
+
+mod arriving;
+mod deleting;
+mod kit;
+mod ledger;
+mod logs;
+mod lost;
+mod people;
+mod platform;
+mod random;
+mod sending;
