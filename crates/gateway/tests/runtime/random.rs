@@ -159,6 +159,13 @@ fn check(world: &World, resend: &[Resend], steps: &[Step]) -> Result<(), TestCas
         let shown = inside.messages.iter().filter(|it| post.ids.contains(&it.id) && !it.is_deleted).count();
         prop_assert!(post.state == State::Sent || shown == 0, "{} is still there", &post.id);
     }
+    let cancelled = book.posts.iter().filter(|post| post.state == State::Cancelled && post.lost.is_none());
+    for post in cancelled {
+        let (at, part) = (post.id.trim_start_matches("post"), post.part);
+        let tag = format!("{}-{part} ", at.split('/').next().unwrap_or_default());
+        let is_there = inside.messages.iter().any(|it| it.text.starts_with(&tag));
+        prop_assert!(!is_there, "{} was sent, and nobody wanted it", &post.id);
+    }
     if has_way {
         // Each marker is of one post and part.
         let mut keys: Vec<&str> = inside.messages.iter().map(|it| it.key.as_str()).collect();
@@ -180,7 +187,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_post_ends_in_a_final_state_and_nothing_is_lost_or_sent_twice(

@@ -200,9 +200,10 @@ async fn gateways_case_46_a_post_that_is_being_sent_is_deleted_when_its_id_is_kn
     world.ledger.unwant(|_| true);
     assert_eq!(world.ledger.states(), [State::Sending], "it does not count as gone");
     gateway.kill().await;
-    // This platform cannot recognise it, so it stays unknown and is not sent again.
+    // This platform cannot recognise it, so nobody will know, and it is not sent again.
     let _gateway = world.start();
-    world.pass(180_000).await;
+    let unknown = State::Failed(PostFailure::GaveUp);
+    world.until("given up", |it| it.ledger.states() == [unknown.clone()]).await;
     assert_eq!(world.platform.calls("send").len(), 1);
 }
 

@@ -73,11 +73,13 @@ impl Sending<'_> {
         }
         let post = if is_plain { &plain } else { &formatted };
         let did = self.send(post, &self.marker(&adapter.digest(post)), !is_plain).await?;
-        if did == Did::Unwanted && is_absent {
-            // The owner waits for the id of the lost post.
-            return self
-                .report(PostOutcome::Deleted { how: retake_wire::chat::Deletion::Gone }, Did::Final)
-                .await;
+        if did == Did::Unwanted && lost.is_some() {
+            // The owner waits for the id of the lost post. It is not there, or nobody will ever know.
+            let end = match is_absent {
+                true => PostOutcome::Deleted { how: retake_wire::chat::Deletion::Gone },
+                false => failed(PostFailure::GaveUp),
+            };
+            return self.report(end, Did::Final).await;
         }
         Ok(did)
     }
