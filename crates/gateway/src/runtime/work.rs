@@ -44,8 +44,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(super) enum Did {
     /// There is nothing more to do.
     Final,
-    /// It will be due again.
-    NotFinal,
+    /// It will be due again at this time.
+    NotFinal(i64),
     /// It is not wanted any more. Nothing was sent.
     Unwanted,
     /// The formatting was refused.

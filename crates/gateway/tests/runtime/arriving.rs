@@ -46,6 +46,7 @@ async fn gateways_case_2_an_event_is_stored_before_its_cursor_and_recognised_aft
 #[tokio::test(start_paused = true)]
 async fn gateways_case_2_no_cursor_passes_an_event_that_waits() {
     let world = World::new(plain());
+    world.platform.inside().is_hasty = true;
     world.platform.inside().files.insert("m1".into(), b"\x89PNG\r\n\x1a\n".to_vec());
     world.platform.feed(0, "k1", Inbound::Message(photo("m1", "", None)));
     let other = InboundMessage { place: place("d"), ..message("m2", "hi") };
@@ -53,7 +54,7 @@ async fn gateways_case_2_no_cursor_passes_an_event_that_waits() {
     let _gateway = world.start();
     world.until("the cursor", |it| it.ledger.book().cursor.is_some()).await;
     let lines = world.log.lines();
-    assert_eq!(lines, ["stored k2", "stored k1", "cursor 2"]);
+    assert_eq!(lines[..3], ["stored k2", "stored k1", "cursor 2"]);
 }
 
 /// Case 7: an album is one turn, with both captions, and a late photo is not lost.

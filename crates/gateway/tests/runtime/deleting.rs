@@ -53,6 +53,7 @@ async fn gateways_case_50_a_post_beyond_its_window_stays_without_a_call() {
     let _gateway = world.start();
     assert_eq!(settled(&world).await, [State::Stays(StayCause::TooOld)]);
     assert_eq!(calls(&world), (0, 0));
+    assert!(world.platform.calls("probe").is_empty());
 }
 
 /// Case 50: the deadline that the owner stored counts, and a policy of a server permits one attempt.
@@ -227,4 +228,18 @@ async fn gateways_case_55_single_deletions_keep_the_order_of_the_owner() {
     assert_eq!(settled(&world).await, [GONE, GONE, GONE]);
     let deleted: Vec<String> = world.platform.calls("delete").iter().map(|it| it.ids.concat()).collect();
     assert_eq!(deleted[..3], ["x0", "x1", "x2"]);
+}
+
+/// Case 67: a step was undone while its deletions wait for the rate.
+#[tokio::test(start_paused = true)]
+async fn gateways_case_67_a_deletion_that_waits_is_asked_for_again_before_it_is_made() {
+    let slow = Capabilities { spacing: [Duration::from_secs(20), Duration::ZERO], ..plain() };
+    let world = with_posts(slow, Probe::Unknown, &[1; 6]);
+    let _gateway = world.start();
+    world.until("the first", |it| it.ledger.post("p0").state == GONE).await;
+    world.ledger.book().posts[5].is_wanted = true;
+    world.until("the others", |it| (0..5).all(|at| it.ledger.states()[at] == GONE)).await;
+    world.pass(180_000).await;
+    assert_eq!(world.ledger.post("p5").state, State::Sent);
+    assert_eq!(world.platform.texts("c"), ["sent"]);
 }

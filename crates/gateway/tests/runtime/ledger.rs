@@ -63,6 +63,8 @@ pub(crate) struct Book {
     pub(crate) posts: Vec<Post>,
     /// The owner is away.
     pub(crate) is_away: bool,
+    /// All parts of a place are given at once. Their order is that of the ledger.
+    pub(crate) gives_all: bool,
     /// Names of events that the owner refuses if they have parts.
     pub(crate) refuses_parts: HashSet<String>,
 }
@@ -266,12 +268,13 @@ fn lose(post: &mut Post) {
 fn lease(book: &mut Book, now: i64, most: usize) -> Vec<PostWork> {
     let mut work = Vec::new();
     let mut busy: HashSet<Place> = HashSet::new();
+    let gives_all = book.gives_all;
     for post in &mut book.posts {
         if post.state == State::Sending && post.leased_ms <= now {
             lose(post);
         }
         let is_open = matches!(post.state, State::Planned | State::Sending | State::Unknown);
-        let is_first = !is_open || busy.insert(post.place.clone());
+        let is_first = gives_all || !is_open || busy.insert(post.place.clone());
         if !is_first || post.due_ms > now || post.leased_ms > now || work.len() == most {
             continue;
         }

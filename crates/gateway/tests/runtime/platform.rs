@@ -56,6 +56,8 @@ pub(crate) struct Inside {
     pub(crate) deleted: Deleted,
     /// Whether formatted posts are refused.
     pub(crate) refuses_format: bool,
+    /// Whether the cursor is advanced before the events are stored.
+    pub(crate) is_hasty: bool,
     /// What arrives, with its time since the start.
     feed: Vec<(i64, String, Inbound)>,
     next_id: usize,
@@ -81,6 +83,7 @@ impl Platform {
             moderators: HashSet::new(),
             deleted: Deleted::Gone,
             refuses_format: false,
+            is_hasty: false,
             feed: Vec::new(),
             next_id: 0,
         };
@@ -231,7 +234,16 @@ impl Adapter for Platform {
             match event {
                 Some((at, key, event)) if at <= age => {
                     next += 1;
-                    arriving.push(async move { inbox.arrived(&key, event).await });
+                    let hasty = self.inside().is_hasty.then(|| next.to_string());
+                    arriving.push(async move {
+                        let advanced = async {
+                            match hasty {
+                                Some(cursor) => inbox.advance(&cursor).await,
+                                None => Ok(()),
+                            }
+                        };
+                        futures::try_join!(inbox.arrived(&key, event), advanced).map(drop)
+                    });
                     // The calls begin in the order of the events.
                     let poll = futures::poll!(arriving.next());
                     if matches!(poll, std::task::Poll::Ready(Some(Err(_)))) {

@@ -289,3 +289,43 @@ async fn an_answer_that_was_interrupted_says_so() {
     world.until("sent", |it| it.ledger.states() == [State::Sent]).await;
     assert_eq!(world.platform.texts("c"), ["half\n\n(interrupted)"]);
 }
+
+/// Work that waits for the rate longer than its lease is given back, so that no old wording is sent.
+#[tokio::test(start_paused = true)]
+async fn an_edit_that_waits_is_asked_for_again_before_it_is_made() {
+    let world = World::new(Capabilities { spacing: [Duration::from_secs(20), Duration::ZERO], ..plain() });
+    for at in 0..6 {
+        let thread = Place { thread: Some(format!("t{at}")), ..place("c") };
+        world.platform.put(&thread, &format!("x{at}"), START_MS);
+        world.ledger.add_sent(&format!("p{at}"), &thread, &[&format!("x{at}")], START_MS);
+        world.ledger.book().posts[at].edit = Some(markdown("old"));
+    }
+    let _gateway = world.start();
+    world.until("the first", |it| it.ledger.book().posts[0].edit.is_none()).await;
+    world.ledger.book().posts[5].edit = Some(markdown("new"));
+    world.until("all", |it| it.ledger.book().posts.iter().all(|post| post.edit.is_none())).await;
+    assert_eq!(world.platform.texts("c"), ["old", "old", "old", "old", "old", "new"]);
+    assert_eq!(world.platform.calls("edit").len(), 6);
+}
+
+/// Parts that were taken together keep their order when one of them is delayed.
+#[tokio::test(start_paused = true)]
+async fn no_part_passes_one_that_will_be_due_again() {
+    let faults = [
+        Fault::Fails(Failure::Unreachable),
+        Fault::Fails(Failure::Unknown),
+        Fault::Fails(Failure::Wait { wait: Duration::from_secs(5), bucket: Some("other".into()) }),
+        wait(90),
+    ];
+    for fault in faults {
+        let world = World::new(Capabilities { resend: &[retake_gateway::Resend::Find], ..plain() });
+        world.ledger.book().gives_all = true;
+        for (at, text) in ["one", "two", "three", "four"].iter().enumerate() {
+            world.ledger.plan(&format!("p{at}"), &place("c"), markdown(text));
+        }
+        world.platform.fault("send", fault.clone());
+        let _gateway = world.start();
+        world.until("all", |it| it.platform.texts("c").len() == 4).await;
+        assert_eq!(world.platform.texts("c"), ["one", "two", "three", "four"], "{fault:?}");
+    }
+}

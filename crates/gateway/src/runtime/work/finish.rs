@@ -19,13 +19,13 @@ impl Worker<'_> {
         }
         let work = work.clone();
         let (chat, call) = (work.place.chat.clone(), call_of(&work));
-        let is_final = did != Did::NotFinal;
+        let is_final = !matches!(did, Did::NotFinal(_));
         match did {
             Did::Final | Did::AsPlainText => self.drop_job(id, Outcome::Over, now),
             Did::Unwanted => self.drop_job(id, Outcome::Again(now), now),
-            Did::NotFinal => {
+            Did::NotFinal(at_ms) => {
                 self.drop_job(id, Outcome::Again(now), now);
-                self.give_back_followers(&work, now);
+                self.give_back_followers(&work, at_ms);
             }
             Did::NotPermitted => {
                 self.drop_job(id, Outcome::NotPermitted, now);

@@ -141,7 +141,7 @@ impl Sending<'_> {
         match guarded(self.context.adapter.send(&self.work.place, post, marker)).await {
             Ok(sent) => self.report(self.sent(sent), Did::Final).await,
             Err(Failure::Unknown | Failure::Unreadable) => {
-                self.report(PostOutcome::Lost, Did::NotFinal).await
+                self.report(PostOutcome::Lost, Did::NotFinal(self.context.clock.now_ms())).await
             }
             Err(Failure::Refused(Refused::BadFormat)) if has_format => Ok(Did::AsPlainText),
             Err(Failure::Refused(Refused::NotPermitted | Refused::ClosedThread)) => {
@@ -211,17 +211,14 @@ async fn edit(
 }
 
 async fn not_now(context: &Context, work: &PostWork, failure: Failure) -> Result<Did, RuntimeError> {
+    if let Failure::Wait { wait, bucket } = failure {
+        return Ok(Did::Wait { wait, bucket });
+    }
+    let at_ms = context.next_try(work.attempts);
+    context.report(&work.post, PostOutcome::Later { at_ms }).await?;
     match failure {
-        Failure::Wait { wait, bucket } => Ok(Did::Wait { wait, bucket }),
-        Failure::BadToken => {
-            let later = PostOutcome::Later { at_ms: context.next_try(work.attempts) };
-            context.report(&work.post, later).await?;
-            Err(RuntimeError::BadToken)
-        }
-        _ => {
-            let later = PostOutcome::Later { at_ms: context.next_try(work.attempts) };
-            context.report(&work.post, later).await.map(|()| Did::NotFinal)
-        }
+        Failure::BadToken => Err(RuntimeError::BadToken),
+        _ => Ok(Did::NotFinal(at_ms)),
     }
 }
 
