@@ -6,6 +6,8 @@ mod commands;
 mod pairing;
 mod work;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use retake_core::{
     ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, OpNo,
     Part, Time,
@@ -22,6 +24,16 @@ use crate::error::{EngineError, Kind, Result};
 pub(crate) struct ChatState {
     /// Notified when there may be work on posts.
     changed: Notify,
+    /// Whether the owner ends: nobody waits for work any more.
+    is_over: AtomicBool,
+}
+
+impl ChatState {
+    /// Sends those away who wait for work: the owner ends.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.changed.notify_waiters();
+    }
 }
 
 /// An event of a platform.

@@ -298,6 +298,7 @@ impl Engine {
     /// Waits for this time until nothing runs, then stops all runs, and waits for the same time again. Steps at work are awaited
     /// likewise.
     pub async fn finish(&self, patience: std::time::Duration) {
+        self.chats.end();
         for last in [false, true] {
             let late = self.parts.clock.sleep(patience);
             let idle = async {

@@ -4,6 +4,6 @@ mod discord;
 mod matrix;
 mod node;
 mod recorder;
+mod runtime;
 mod slack;
 mod telegram;
-mod runtime;

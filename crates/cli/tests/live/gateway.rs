@@ -80,7 +80,7 @@ impl Running {
         Self(
             command
                 .stdout(std::process::Stdio::null())
-                .stderr(std::process::Stdio::null())
+                .stderr(std::fs::File::create(world.home().join("gateway-matrix.txt")).expect("a file"))
                 .spawn()
                 .expect("started"),
         )
@@ -150,7 +150,11 @@ fn chat_on_a_real_server_is_set_up_answered_and_taken_back() {
     gateway.is_killed();
     ann.says(&room, "what is 3 times 3");
     let _next = Running::of(&world, "matrix");
-    until("the next gateway answers", || has(&ann.reads(&room), "3 × 3 = 9"));
+    until("the next gateway answers", || {
+        let said = std::fs::read_to_string(world.home().join("gateway-matrix.txt")).unwrap_or_default();
+        assert!(!said.contains("error"), "{said}");
+        has(&ann.reads(&room), "3 × 3 = 9")
+    });
     assert_eq!(ann.reads(&room).iter().filter(|line| line.contains("3 × 3 = 9")).count(), 1);
     let log = world.owner_log();
     assert!(!log.contains("3 times 3") && !log.contains("syt_") && !log.contains("@ann"), "{log}");

@@ -1,5 +1,6 @@
 //! Work on posts: what is due is leased to the gateway that has the account, and its reports are recorded.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use retake_core::{PostKey, PostResult, PostWork};
@@ -28,7 +29,8 @@ impl Engine {
             let now = self.now();
             while self.store().compare_posts(now).await? {}
             let work = self.store().take_posts(account.clone(), now, most).await?;
-            if !work.is_empty() || tokio::time::Instant::now() >= until {
+            let is_over = self.chats.is_over.load(Ordering::SeqCst);
+            if is_over || !work.is_empty() || tokio::time::Instant::now() >= until {
                 return Ok(work);
             }
             let next = self.store().posts_next(account.clone(), now).await?;
