@@ -108,6 +108,14 @@ impl World {
         run(adapter, client, self.options(holder), std::future::pending::<()>())
     }
 
+    /// Starts a gateway that can be stopped.
+    pub(crate) fn start_with_stop(&self) -> (Gateway, tokio::sync::oneshot::Sender<()>) {
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let adapter: Arc<dyn Adapter> = self.platform.clone();
+        let client: Arc<dyn Client> = self.ledger.clone();
+        (Gateway(tokio::spawn(run(adapter, client, self.options("g"), stopped))), stop)
+    }
+
     pub(crate) fn start(&self) -> Gateway {
         self.start_as("g")
     }

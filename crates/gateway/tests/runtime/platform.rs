@@ -21,6 +21,8 @@ pub(crate) enum Fault {
     LostAfter,
     /// It takes effect, and there is never an answer.
     Hangs,
+    /// It takes effect, and the answer comes after so many milliseconds.
+    Slow(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -159,6 +161,10 @@ impl Platform {
         match fault {
             None => Ok(answer),
             Some(Fault::Hangs) => std::future::pending().await,
+            Some(Fault::Slow(ms)) => {
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+                Ok(answer)
+            }
             Some(_) => Err(Failure::Unknown),
         }
     }

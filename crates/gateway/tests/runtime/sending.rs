@@ -329,3 +329,22 @@ async fn no_part_passes_one_that_will_be_due_again() {
         assert_eq!(world.platform.texts("c"), ["one", "two", "three", "four"], "{fault:?}");
     }
 }
+
+/// A gateway that is stopped lets the calls end that have begun, and begins no others.
+#[tokio::test(start_paused = true)]
+async fn a_stopped_gateway_reports_its_last_calls_and_does_not_wait_for_ever() {
+    for (slow, expected) in [(2_000, State::Sent), (60_000, State::Sending)] {
+        let world = World::new(plain());
+        world.platform.fault("send", Fault::Slow(slow));
+        world.ledger.plan("p", &place("c"), markdown("one"));
+        world.ledger.plan("q", &place("d"), markdown("two"));
+        let (gateway, stop) = world.start_with_stop();
+        world.until("sending", |it| it.platform.calls("send").len() == 2).await;
+        world.ledger.plan("r", &place("e"), markdown("three"));
+        stop.send(()).expect("it runs");
+        assert_eq!(gateway.end().await, Ok(()));
+        assert!(world.age() < 6_000, "{}", world.age());
+        assert_eq!(world.ledger.post("p").state, expected);
+        assert!(world.platform.texts("e").is_empty());
+    }
+}
