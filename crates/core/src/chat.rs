@@ -47,7 +47,7 @@ pub struct ChatArrival {
     pub content: [u8; 16],
 }
 
-/// What became of an event, as it is told again when the event arrives again.
+/// What became of an event. The same event gets it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrivalOutcome {
     /// A prompt of this conversation.

@@ -1,5 +1,5 @@
-//! Calls over HTTP, for all adapters. An error of the HTTP client has the address of the call in it, and some addresses have the
-//! token in them: so such an error never leaves this file, and becomes a [`Failure`].
+//! Calls over HTTP, for all adapters. An error of the HTTP client names the address of the call, and some addresses hold the token. So
+//! such an error never leaves this file, and becomes a [`Failure`].
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The platforms that there are adapters for: what a person is asked for when an account is set up, and how its adapter is made. The
-//! only place beside the adapters that names a platform.
+//! The platforms with an adapter: the questions when an account is set up, and how its adapter is made. The only place beside the
+//! adapters that names a platform.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ pub struct Platform {
     pub title: &'static str,
     /// What to do at the platform first.
     pub before: &'static str,
-    /// What a person is asked for.
+    /// The questions.
     pub questions: &'static [Question],
     /// How a person reaches the bot, when it runs.
     pub after: &'static str,
 }
 
-/// What a person is asked for.
+/// A question to the person who sets an account up.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// The key of the value.

@@ -1,6 +1,9 @@
 //! A post: one message that we made on a platform. Its state is a small machine: what is wanted, what the gateway reports, and time
 //! go in; what to do next comes out. Must never say that a post is gone that may be there.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -57,9 +60,6 @@ pub struct PostWork {
 
 /// How long work is leased to a gateway.
 const LEASE_MS: i64 = 60_000;
-
-/// The most attempts of a deletion that failed.
-const ATTEMPTS_MAX: u32 = 8;
 
 /// How long a deletion or a send is tried.
 const TRIED_MS: i64 = 24 * 60 * 60 * 1000;
@@ -119,7 +119,7 @@ pub enum StayCause {
     NotPermitted,
     /// The platform has no way.
     NoWay,
-    /// Messages of others depend on it.
+    /// Messages of other people depend on it.
     HasReplies,
     /// The thread is closed.
     ClosedThread,
@@ -335,6 +335,8 @@ impl Post {
                 self.state = PostState::Lost;
                 self.tries_again(Time(now.0.saturating_add(self.delay())), now);
             }
+            // It may be there, and nobody will know.
+            (PostState::Lost, PostResult::Failed(PostFailure::GaveUp)) => self.due = None,
             (PostState::Planned | PostState::Sending | PostState::Lost, PostResult::Failed(why)) => {
                 (self.state, self.due) = (PostState::Failed(why), None);
             }
@@ -342,7 +344,11 @@ impl Post {
                 self.ids.extend(more);
                 (self.due, self.is_done) = (None, true);
             }
-            (PostState::Sent | PostState::Deleting, PostResult::Deleted(how)) => {
+            // A lost one was looked for, and is certainly not there.
+            (
+                PostState::Sending | PostState::Lost | PostState::Sent | PostState::Deleting,
+                PostResult::Deleted(how),
+            ) => {
                 (self.state, self.due) = (PostState::Gone(how), None);
             }
             (PostState::Deleting, PostResult::Stays(why)) => self.stays(why),
@@ -372,7 +378,7 @@ impl Post {
             PostState::Deleting if deadline.is_some_and(|deadline| deadline < at) => {
                 self.stays(StayCause::TooOld)
             }
-            PostState::Deleting if is_over || self.attempts > ATTEMPTS_MAX => self.stays(StayCause::GaveUp),
+            PostState::Deleting if is_over => self.stays(StayCause::GaveUp),
             PostState::Planned if is_over => {
                 (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None)
             }

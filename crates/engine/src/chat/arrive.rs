@@ -95,7 +95,7 @@ impl Engine {
         Ok(known.map_or(ChatRole::Stranger { code: None, asked: Time(0) }, |person| person.role))
     }
 
-    /// The binding of a message's place. A private place of a person gets a conversation of its own; a shared one only when an owner
+    /// The binding of a message's place. A private place of a person gets a conversation of its own. A shared one gets it when an owner
     /// writes there: a group is allowed by itself, and not by its people.
     async fn binding_for(&self, message: &ChatMessage, role: ChatRole) -> Result<Option<ChatBinding>> {
         if let Some(binding) = self.store().chat_binding(message.place.clone()).await? {
@@ -219,7 +219,7 @@ impl Engine {
         Ok(Arrived::Known(ArrivalOutcome::Done))
     }
 
-    /// A deleted message: a post of ours is gone, whoever deleted it. A person's message stays a turn.
+    /// A deleted message: a post of ours is gone, no matter who deleted it. A person's message stays a turn.
     async fn recall_arrived(&self, place: &ChatPlace, message: &str) -> Result<Arrived> {
         if let Some(key) = self.post_in(place, message).await? {
             self.store()

@@ -20,7 +20,7 @@ const TURNS_MAX: u32 = 100;
 /// The most names in a refusal.
 const NAMES_MAX: usize = 8;
 
-/// What is said after a command: a notice, and the operation whose posts it counts.
+/// The answer to a command: a notice, and the operation whose posts it counts.
 type Told = (ChatNotice, Option<OpNo>);
 
 impl Engine {

@@ -198,7 +198,6 @@ impl<'a> Worker<'a> {
         let context = self.context;
         let most = if context.adapter.capabilities().bulk.is_some() { MANY } else { FEW as u32 };
         let pause = if self.had_nothing_new { PAUSE } else { Duration::ZERO };
-        tracing::trace!(now, most, "takes work");
         self.running.push(Box::pin(async move {
             tokio::time::sleep(pause).await;
             match context.owner.take(most).await {

@@ -1,6 +1,6 @@
 //! Chats: what arrived, in the transaction of its effect; and the ledger of posts. A change of the state makes one row of the outbox
-//! due, whatever the number of posts; which posts are wanted follows from the path, when the row is looked at. Must never store a
-//! text of a platform.
+//! due, however many posts there are. Which posts are wanted follows from the path, when the row is looked at. Must never store a text
+//! of a platform.
 
 mod ledger;
 

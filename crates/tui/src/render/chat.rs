@@ -78,7 +78,7 @@ fn stays(why: StayCause) -> &'static str {
         StayCause::TooOld => "stays: it is too old",
         StayCause::NotPermitted => "stays: no permission to delete it",
         StayCause::NoWay => "stays: the platform has no way to delete it",
-        StayCause::HasReplies => "stays: messages of others depend on it",
+        StayCause::HasReplies => "stays: messages of other people depend on it",
         StayCause::ClosedThread => "stays: the thread is closed",
         StayCause::Kept => "stays: it was kept by choice",
         StayCause::GaveUp => "stays: it was tried for too long",

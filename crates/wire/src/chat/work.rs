@@ -215,7 +215,7 @@ pub enum StayCause {
     NotPermitted,
     /// The platform has no way.
     NoWay,
-    /// Messages of others depend on it.
+    /// Messages of other people depend on it.
     HasReplies,
     /// The thread is closed.
     ClosedThread,

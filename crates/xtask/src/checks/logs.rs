@@ -17,6 +17,8 @@ const FIELDS: &[&str] = &[
     "conversation",
     "data_dir",
     "destination",
+    "failure",
+    "gone",
     "literal",
     "meaning",
     "ms",
@@ -26,6 +28,8 @@ const FIELDS: &[&str] = &[
     "reason",
     "request",
     "requests",
+    "seconds",
+    "tries",
     "version",
 ];
 

@@ -1,4 +1,4 @@
-//! Setting an account up, and testing it: what to do at the platform, what is asked for, and whether it works.
+//! Sets an account up, and tests it: what to do at the platform, the questions, and whether the answers work.
 
 use retake_gateway::platforms::{Platform, Question, Values, complete, platform};
 use retake_gateway::{Failure as PlatformFailure, Identity, SetupStep};

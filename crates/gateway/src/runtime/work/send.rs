@@ -1,5 +1,5 @@
-//! Sends and edits posts. Must never send before the owner knows it, never repeat a request whose answer was lost without the
-//! platform's way to recognise it, and never send what is not wanted any more.
+//! Sends and edits posts. Must never send before the owner knows it, or what is not wanted any more. Must never repeat a request whose
+//! answer was lost without the platform's way to recognise it.
 
 use retake_wire::chat::{LostAttempt, PostAction, PostContent, PostFailure, PostOutcome, PostWork};
 
