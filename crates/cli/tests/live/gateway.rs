@@ -87,7 +87,7 @@ impl Running {
     }
 
     /// Without any chance to say goodbye.
-    fn is_killed(mut self) {
+    fn kill(mut self) {
         self.0.kill().expect("killed");
         self.0.wait().expect("ended");
     }
@@ -147,7 +147,7 @@ fn chat_on_a_real_server_is_set_up_answered_and_taken_back() {
     until("that, too", || !has(&ann.reads(&room), "6 × 7 = 42"));
     let posts = world.does(&["posts", "--conversation", &id]);
     assert_eq!(posts.matches("emptied").count(), 2, "{posts}");
-    gateway.is_killed();
+    gateway.kill();
     ann.says(&room, "what is 3 times 3");
     let _next = Running::of(&world, "matrix");
     until("the next gateway answers", || {

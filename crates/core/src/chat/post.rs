@@ -376,11 +376,11 @@ impl Post {
         let deadline = self.sent.and_then(|(_, deadline, _)| deadline);
         match self.state {
             PostState::Deleting if deadline.is_some_and(|deadline| deadline < at) => {
-                self.stays(StayCause::TooOld)
+                self.stays(StayCause::TooOld);
             }
             PostState::Deleting if is_over => self.stays(StayCause::GaveUp),
             PostState::Planned if is_over => {
-                (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None)
+                (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None);
             }
             PostState::Lost if is_over => self.due = None,
             _ => self.due = Some(at),

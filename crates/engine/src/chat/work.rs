@@ -1,5 +1,6 @@
 //! Work on posts: what is due is leased to the gateway that has the account, and its reports are recorded.
 
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ impl Engine {
         wait: Duration,
         most: usize,
     ) -> Result<Vec<PostWork>> {
-        let until = tokio::time::Instant::now() + wait.min(WAIT_MAX);
+        let mut over = pin!(tokio::time::sleep(wait.min(WAIT_MAX)));
         // Subscribed before looking: nothing that is committed in between is missed.
         let mut commits = self.subscribe(None);
         loop {
@@ -30,14 +31,14 @@ impl Engine {
             while self.store().compare_posts(now).await? {}
             let work = self.store().take_posts(account.clone(), now, most).await?;
             let is_over = self.chats.is_over.load(Ordering::SeqCst);
-            if is_over || !work.is_empty() || tokio::time::Instant::now() >= until {
+            if is_over || !work.is_empty() || wait.is_zero() {
                 return Ok(work);
             }
             let next = self.store().posts_next(account.clone(), now).await?;
             let next = next.map(|next| Duration::from_millis(next.0.abs_diff(now.0)));
-            let next = tokio::time::Instant::now() + next.unwrap_or(WAIT_MAX);
             tokio::select! {
-                () = tokio::time::sleep_until(next.min(until)) => {}
+                () = &mut over => return Ok(Vec::new()),
+                () = tokio::time::sleep(next.unwrap_or(WAIT_MAX)) => {}
                 () = changed => {}
                 event = commits.next() => if event.is_none() {
                     return Ok(Vec::new());

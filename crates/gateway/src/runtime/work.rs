@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
     fn begin_what_may_begin(&mut self) -> Option<i64> {
         let now = self.now();
         self.give_back_old(now);
-        self.take(now);
+        self.take();
         loop {
             match self.rate.next(now) {
                 Next::Run(work) => self.start(work.id),
@@ -190,7 +190,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn take(&mut self, now: i64) {
+    fn take(&mut self) {
         if self.is_taking || self.posts.len() >= FEW {
             return;
         }

@@ -196,16 +196,16 @@ impl Context {
         op: Option<OpNo>,
         now: Time,
     ) -> Result<()> {
-        if let Some(op) = op {
-            if let Some(post) = self.step_notice(loaded, &place, op)? {
-                // The one that a comparison has planned gets what only the request knows.
-                let kind = PostKind::Notice(notice);
-                let is_waiting = post.state == PostState::Planned;
-                return match is_waiting {
-                    true => self.rows.set_post(&loaded.row, &Post { kind, reply_to, ..post }),
-                    false => Ok(()),
-                };
-            }
+        if let Some(op) = op
+            && let Some(post) = self.step_notice(loaded, &place, op)?
+        {
+            // The one that a comparison has planned gets what only the request knows.
+            let kind = PostKind::Notice(notice);
+            let is_waiting = post.state == PostState::Planned;
+            return match is_waiting {
+                true => self.rows.set_post(&loaded.row, &Post { kind, reply_to, ..post }),
+                false => Ok(()),
+            };
         }
         let post = Post { op, ..Post::planned(place, PostKind::Notice(notice), reply_to, now) };
         self.rows.insert_post(&loaded.row, post).map(drop)
