@@ -10,10 +10,12 @@ use super::failing::{Loses, config};
 use super::people::{Collects, message, within};
 
 fn ok(json: &Value) -> String {
-    format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{json}")
+    // With its length: an answer that is cut short is asked for again.
+    let json = json.to_string();
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{json}", json.len())
 }
 
-const ENDED: &str = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\n{\"errcode\":\"M_UNKNOWN_TOKEN\"}";
+const ENDED: &str = "HTTP/1.1 401 No\r\ncontent-length: 29\r\nconnection: close\r\n\r\n{\"errcode\":\"M_UNKNOWN_TOKEN\"}";
 
 /// A server on which polls are answered by a function.
 fn server(poll: impl Fn(&str) -> String + Send + 'static) -> Loses {

@@ -94,11 +94,14 @@ pub(super) fn older_format(format: i64) -> TempDir {
     let db = Connection::open(&old).unwrap();
     schema::older_format(&db, format).unwrap();
     db.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
-    let columns = "SELECT group_concat(name) FROM pragma_table_info('conversation', 'main')";
-    let columns: String = db.query_row(columns, [], |row| row.get(0)).unwrap();
+    let columns = |table: &str| -> String {
+        let columns = "SELECT group_concat(name) FROM pragma_table_info(?, 'main')";
+        db.query_row(columns, [table], |row| row.get(0)).unwrap()
+    };
+    let (conversation, entry) = (columns("conversation"), columns("entry"));
     db.execute_batch(&format!(
-        "INSERT INTO conversation SELECT {columns} FROM new.conversation;
-         INSERT INTO entry SELECT * FROM new.entry;
+        "INSERT INTO conversation SELECT {conversation} FROM new.conversation;
+         INSERT INTO entry SELECT {entry} FROM new.entry;
          INSERT INTO search (rowid, text) VALUES (4294967297, 'from the first days');
          DETACH new;",
     ))

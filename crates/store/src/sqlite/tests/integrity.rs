@@ -238,8 +238,13 @@ fn no_reader_scans_the_entries() {
 
 /// Indexes that do not begin with the root, with their first column. They are global, or belong to this machine: an id or a
 /// request names its conversation, folders belong to no conversation, and facts are remembered beyond one.
-const WITHOUT_ROOT: [(&str, &str); 11] = [
+const WITHOUT_ROOT: [(&str, &str); 18] = [
     ("capture", "workspace"),
+    ("chat_account", "name"),
+    ("chat_binding", "account"),
+    ("chat_event", "account"),
+    ("chat_hold", "account"),
+    ("chat_person", "account"),
     ("conversation", "id"),
     ("conversation", "request"),
     ("effect", "call"),
@@ -248,6 +253,8 @@ const WITHOUT_ROOT: [(&str, &str); 11] = [
     ("meta", "name"),
     ("open_call", "id"),
     ("outbox", "due"),
+    ("post", "account"),
+    ("post_id", "account"),
     ("token", "digest"),
     ("token", "name"),
 ];
