@@ -9,6 +9,7 @@ mod scripted;
 mod agent;
 mod chat;
 mod chat_more;
+mod chats;
 mod commands;
 mod errors;
 mod folders;

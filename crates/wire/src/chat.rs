@@ -9,9 +9,7 @@ mod work;
 use serde::{Deserialize, Serialize};
 
 pub use notice::{ChatNotice, ChatRefusal, ChatStep};
-pub use people::{
-    ChatMember, MemberRole, Pair, People, PostLine, PostStatus, Posts, PostsOf, PostsPlan, Unpair,
-};
+pub use people::{ChatMember, MemberRole, Pair, People, PostLine, PostStatus, Posts, PostsOf, Unpair};
 pub use request::{
     Arrival, Arrive, Arrived, BoundPlace, ChatCommand, ChatVerb, GatewayConnect, GatewayConnected,
     GatewayCursor, GatewayHold, GatewaySettle, GatewaySettled, GatewayTake, GatewayWork, Hold, JoinedMessage,

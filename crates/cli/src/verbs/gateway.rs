@@ -29,9 +29,12 @@ enum GatewayCommand {
     Add(Add),
     /// List the accounts
     List,
+    /// Test an account: is the token accepted, and what is not switched on yet
     Test(Named),
+    /// Remove an account: its file here, and its token of the agent
     Remove(Named),
-    Run(NamedRun),
+    /// Run the gateway of an account, until Ctrl-C
+    Run(Named),
 }
 
 /// Set an account up: asks for what the platform needs, and tests it
@@ -47,7 +50,7 @@ struct Add {
     name: Option<String>,
 }
 
-/// Test an account: is the token accepted, and what is not switched on yet
+// An account by its name. No doc comment: the help shows those of the commands.
 #[derive(Debug, Args)]
 struct Named {
     /// The name of the account
@@ -55,16 +58,14 @@ struct Named {
     account: String,
 }
 
-/// Run the gateway of an account, until Ctrl-C
-#[derive(Debug, Args)]
-struct NamedRun {
-    /// The name of the account
-    #[arg(value_name = "ACCOUNT")]
-    account: String,
-}
-
 impl RunVerb for Gateway {
-    const EXAMPLES: &'static [&'static str] = &["retake gateway list"];
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake gateway add matrix",
+        "retake gateway list",
+        "retake gateway test matrix",
+        "retake gateway remove matrix",
+        "retake gateway run matrix",
+    ];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
@@ -78,7 +79,7 @@ impl RunVerb for Gateway {
                 setup::test(cx, &account, &known).await
             }
             GatewayCommand::Remove(Named { account }) => remove(cx, &account).await,
-            GatewayCommand::Run(NamedRun { account }) => {
+            GatewayCommand::Run(Named { account }) => {
                 let known = read(cx, &account)?;
                 run::run(cx, &account, &known).await
             }

@@ -32,11 +32,15 @@ fn every_verb_prints_json_and_nothing_else() {
             others.push(format!("{line}: {code}"));
         }
     }
-    // Missing files, and settings that the fake owner calls wrong.
+    // Missing files and accounts, wrong answers, and settings that the fake owner calls wrong.
     let expected = [
         "files put-back --remove .git/hooks/pre-commit: 3",
         "export --full --output talk.jsonl: 3",
         "import talk.jsonl: 3",
+        "gateway add matrix: 2",
+        "gateway test matrix: 3",
+        "gateway remove matrix: 3",
+        "gateway run matrix: 3",
         "config check: 2",
         "doctor: 2",
     ];

@@ -15,7 +15,8 @@ fn ok(json: &Value) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{json}", json.len())
 }
 
-const ENDED: &str = "HTTP/1.1 401 No\r\ncontent-length: 29\r\nconnection: close\r\n\r\n{\"errcode\":\"M_UNKNOWN_TOKEN\"}";
+const ENDED: &str =
+    "HTTP/1.1 401 No\r\ncontent-length: 29\r\nconnection: close\r\n\r\n{\"errcode\":\"M_UNKNOWN_TOKEN\"}";
 
 /// A server on which polls are answered by a function.
 fn server(poll: impl Fn(&str) -> String + Send + 'static) -> Loses {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Place;
-use super::work::{Deletion, PostCounts, PostFailure, PostKind, StayCause};
+use super::work::{Deletion, PostFailure, PostKind, StayCause};
 #[cfg(feature = "schema")]
 use crate::request::LARGEST_PAGE;
 
@@ -148,17 +148,4 @@ pub enum PostStatus {
     },
     /// It was never sent.
     Cancelled,
-}
-
-/// What a step does to posts in chats.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PostsPlan {
-    /// What would become of them: `trying` are those that are deleted.
-    pub counts: PostCounts,
-    /// Posts that are not sent yet, and never will be.
-    #[serde(default)]
-    pub cancelled: u32,
-    /// The places, at most 20.
-    pub places: Vec<Place>,
 }

@@ -33,7 +33,9 @@ pub(super) async fn add(cx: &mut Context<'_>, platform_name: &str, name: &str) -
         )
         .into());
     }
-    cx.aside(&format!("{}: {}", platform.title, platform.before))?;
+    if !cx.json {
+        cx.aside(&format!("{}: {}", platform.title, platform.before))?;
+    }
     let mut values = ask(cx, platform)?;
     if let Err(failure) = complete(platform.name, &mut values).await {
         return Err(failed(platform, &failure));

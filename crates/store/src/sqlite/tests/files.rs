@@ -73,11 +73,7 @@ fn schema_does_not_change() {
         let value = db.query_row(&format!("PRAGMA {name}"), [], value);
         format!("{name}: {:?}", value.unwrap())
     });
-    insta::with_settings!({
-        snapshot_path => "../../../tests/golden",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, { insta::assert_snapshot!("schema", format!("{}\n\n{}", pragmas.join("\n"), rows.join("\n\n"))) });
+    insta::with_settings!({ snapshot_path => "../../../tests/golden", prepend_module_to_snapshot => false, omit_expression => true }, { insta::assert_snapshot!("schema", format!("{}\n\n{}", pragmas.join("\n"), rows.join("\n\n"))) });
 }
 
 /// A store of an older format with a conversation in it.
@@ -94,11 +90,9 @@ pub(super) fn older_format(format: i64) -> TempDir {
     let db = Connection::open(&old).unwrap();
     schema::older_format(&db, format).unwrap();
     db.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
-    let columns = |table: &str| -> String {
-        let columns = "SELECT group_concat(name) FROM pragma_table_info(?, 'main')";
-        db.query_row(columns, [table], |row| row.get(0)).unwrap()
-    };
-    let (conversation, entry) = (columns("conversation"), columns("entry"));
+    let columns = "SELECT group_concat(name) FROM pragma_table_info(?, 'main')";
+    let [conversation, entry] = ["conversation", "entry"]
+        .map(|table| db.query_row(columns, [table], |row| row.get::<_, String>(0)).unwrap());
     db.execute_batch(&format!(
         "INSERT INTO conversation SELECT {conversation} FROM new.conversation;
          INSERT INTO entry SELECT {entry} FROM new.entry;
