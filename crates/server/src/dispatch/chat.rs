@@ -20,6 +20,10 @@ const USUAL_WORK: u32 = 20;
 /// The most work of one request.
 const MOST_WORK: u32 = 100;
 
+fn no_post() -> Problem {
+    own_problem(ProblemKind::NotFound, "no_post", &[])
+}
+
 impl InProcess {
     /// Requests of gateways, and those on people, posts and tokens.
     pub(super) async fn of_access(&self, request: Request) -> Result<Reply, Problem> {
@@ -100,7 +104,7 @@ impl InProcess {
     }
 
     pub(super) async fn gateway_settle(&self, it: wire::GatewaySettle) -> Result<Reply, Problem> {
-        let key = it.post.parse().map_err(|_| misused("post_name", &[("name", it.post.as_str().into())]))?;
+        let key = it.post.parse().map_err(|_| no_post())?;
         let settled = self.engine.chat_settle(it.account, it.holder, key, result_in(it.result)).await;
         Ok(Reply::GatewaySettled(wire::GatewaySettled { is_wanted: settled.map_err(problem)? }))
     }
@@ -142,7 +146,7 @@ impl InProcess {
         let mut shown: Vec<_> = shown.map(|(key, post, entry)| post_line(key, post, entry)).collect();
         if let Some(before) = &it.before {
             let at = shown.iter().position(|line| line.post == *before);
-            let at = at.ok_or_else(|| misused("post_name", &[("name", before.as_str().into())]))?;
+            let at = at.ok_or_else(no_post)?;
             shown.drain(..=at);
         }
         let (posts, more) = super::page(shown.into_iter(), limit);

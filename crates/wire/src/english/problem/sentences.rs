@@ -411,7 +411,6 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::Usage, "plan_digest", "“seen” is the digest of a file plan: 32 hex digits"),
     (C::Usage, "range", "a range has two ends, and {count} messages are named"),
     (C::Usage, "other_account", "a gateway speaks for its own account only, not for {name:quoted}"),
-    (C::Usage, "post_name", "{name:quoted} does not name a post"),
     (C::Usage, "token_grants", "a token has from {least} to {most} grants, not {count}"),
     (C::Usage, "token_life", "a token expires after {least} to {most} seconds, not after {count}"),
     (C::Usage, "token_name", "“{name}” can't name a token: use 1 to 40 letters, digits, “_” and “-”"),
