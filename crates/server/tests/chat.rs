@@ -6,7 +6,7 @@ mod platform;
 use retake_wire::chat::{
     Addressed, Arrival, Arrive, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion, GatewayConnect,
     GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair, Person, Place,
-    PostCounts, PostOutcome, PostStatus, Posts, PostsOf, Unpair,
+    PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf, StayCause, StayCount, Unpair,
 };
 use retake_wire::request::List;
 use retake_wire::{Action, Client, Problem, Request, request};
@@ -126,6 +126,28 @@ async fn gateways_case_45_and_46_post_that_is_not_wanted_any_more_is_never_sent_
     gateway.settles(&work.post, sent).await;
     gateway.works(1).await;
     assert_eq!((state().await, gateway.answers()), (PostStatus::Gone { how: Deletion::Gone }, 0));
+}
+
+#[tokio::test]
+async fn posts_command_counts_the_posts_that_stay() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    gateway.commands(says("2", "/posts"), ChatVerb::Posts, None).await;
+    let stay = |stays| ChatNotice::PostsThatStay { posts: PostCounts { stays, ..PostCounts::default() } };
+    assert_eq!(gateway.works(1).await, [stay(Vec::new())]);
+    let id = conversation(&desk).await;
+    desk.does(apply(&id, Action::Rewind { entry: "t1".to_owned() })).await;
+    let why = StayCause::NotPermitted;
+    for work in gateway.takes(5000).await {
+        if matches!(work.action, PostAction::Delete { .. }) {
+            gateway.settles(&work.post, PostOutcome::Stays { why }).await;
+        }
+    }
+    gateway.commands(says("3", "/posts"), ChatVerb::Posts, None).await;
+    let notices = gateway.works(1).await;
+    let asked: Vec<_> = notices.iter().filter(|it| matches!(it, ChatNotice::PostsThatStay { .. })).collect();
+    assert_eq!(asked, [&stay(vec![StayCount { why, count: 1 }])], "{notices:?}");
 }
 
 #[tokio::test]

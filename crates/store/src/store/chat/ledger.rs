@@ -220,10 +220,17 @@ impl Context {
         }))
     }
 
-    /// The posts of the step that a notice tells of.
+    /// The posts that a notice tells of: those of its step, or all that stay.
     fn counts_of(&self, key: PostKey, post: &Post) -> Result<PostCounts> {
-        let (PostKind::Notice(_), Some(op)) = (&post.kind, post.op) else { return Ok(PostCounts::default()) };
-        let posts = self.rows.posts_of_op(key.log, op)?;
+        let posts = match (&post.kind, post.op) {
+            (PostKind::Notice(notice), _) if notice.kind == ChatNoticeKind::PostsThatStay => {
+                let mut posts = self.rows.posts(key.log)?;
+                posts.retain(|post| matches!(post.state, PostState::Stays(_)));
+                posts
+            }
+            (PostKind::Notice(_), Some(op)) => self.rows.posts_of_op(key.log, op)?,
+            _ => Vec::new(),
+        };
         Ok(post_counts(posts.iter().filter(|post| matches!(post.kind, PostKind::Answer(_)))))
     }
 
@@ -248,7 +255,8 @@ impl Context {
             false => before.clone().settled(result, now),
         };
         let is_new = after.state != before.state;
-        if is_new && after.state == PostState::Sent && matches!(after.kind, PostKind::Notice(_)) {
+        let is_of_step = matches!(&after.kind, PostKind::Notice(notice) if notice.kind.is_step());
+        if is_new && after.state == PostState::Sent && is_of_step {
             let counts = self.counts_of(key, &after)?;
             after.due = match (counts.sum(), counts.is_final()) {
                 (0, _) => None,
