@@ -45,7 +45,8 @@ async fn answer_that_is_too_long_is_asked_for_in_a_shorter_form() {
     let event = json!({ "event_id": "$e", "type": "m.room.message", "sender": "@a:t", "content": { "msgtype": "m.text", "body": "x" } });
     let server = server(move |request| match request {
         request if request.contains("since=b") => ENDED.into(),
-        request if request.contains("limit%22%3A1%2C") => {
+        // The order of the fields is not ours.
+        request if request.contains("limit%22%3A1%2C") || request.contains("limit%22%3A1%7D") => {
             ok(&said(&json!({ "timeline": { "events": [event] } }), "b"))
         }
         _ => ok(&json!({ "next_batch": "b", "long": "x".repeat(17 * 1024 * 1024) })),
