@@ -486,9 +486,6 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::TokenCreate(_) | Request::TokenList | Request::TokenRevoke(_) => {
             super::tokens::reply(request)
         }
-        Request::Pair(_) | Request::Unpair(_) | Request::PeopleList | Request::Posts(_) => {
-            super::chats::reply(request)
-        }
         Request::Outbox | Request::OutboxRetry(_) | Request::OutboxDrop(_) => {
             Reply::Outbox(Default::default())
         }
