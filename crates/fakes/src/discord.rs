@@ -1,5 +1,5 @@
 //! A fake Discord: REST and gateway, version 10, as far as the adapter and a common client need it. Rules are those of the vendor's
-//! documents of 6 August 2026, named as [D page]; what users report is [U]. What nobody says is refused. Must never be more lenient
+//! documents of 6 August 2026, named as [D page]; what users report is \[U\]. What nobody says is refused. Must never be more lenient
 //! than the documents.
 
 mod body;

@@ -1,4 +1,4 @@
-//! A fake Slack: the Web API and Socket Mode. Each rule names its source: [D] the vendor's documentation, [U] users. Where the outcome
+//! A fake Slack: the Web API and Socket Mode. Each rule names its source: \[D\] the vendor's documentation, \[U\] users. Where the outcome
 //! is not known [?], the fake does nothing: it redelivers no envelope by itself. It must never limit rates by itself.
 
 mod files;
@@ -138,7 +138,7 @@ impl Slack {
         self.shared.events.deliver(json!({ "type": "interactive", "payload": payload }))
     }
 
-    /// Delivers the envelope at a position once more, with a number of attempts [D].
+    /// Delivers the envelope at a position once more, with a number of attempts \[D\].
     pub fn redeliver(&self, position: usize) {
         let mut envelope = self.shared.events.get(position).expect("BUG: there is no such event");
         envelope["retry_attempt"] = 1.into();
@@ -146,7 +146,7 @@ impl Slack {
         self.shared.events.deliver(envelope);
     }
 
-    /// Asks the open socket to be replaced [D], and closes it.
+    /// Asks the open socket to be replaced \[D\], and closes it.
     pub fn disconnect(&self, reason: &str) {
         self.shared.sockets.disconnect(reason);
     }
@@ -212,7 +212,7 @@ async fn call(
     shared.control.answer(&method, arguments.clone(), refusal, effect).await
 }
 
-/// The fields of a form. Those that are JSON arrays or objects are read [D].
+/// The fields of a form. Those that are JSON arrays or objects are read \[D\].
 fn form(body: &[u8]) -> Value {
     let mut fields = Map::new();
     let decoded = |part: &str| {
@@ -230,7 +230,7 @@ fn form(body: &[u8]) -> Value {
     Value::Object(fields)
 }
 
-/// The form that Slack gives a refusal [D].
+/// The form that Slack gives a refusal \[D\].
 fn refused(method: &str, refusal: Refusal) -> Response {
     match refusal {
         Refusal::Wait(time) => {

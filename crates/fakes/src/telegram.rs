@@ -1,4 +1,4 @@
-//! A fake Telegram Bot API. Each rule names its source: [S] the source of Bot API server 10.0, [D] the vendor's documentation. Where
+//! A fake Telegram Bot API. Each rule names its source: \[S\] the source of Bot API server 10.0, \[D\] the vendor's documentation. Where
 //! the outcome is not known [?], the fake refuses. It must never limit rates by itself: the exact limits are not stated.
 
 mod methods;
@@ -146,7 +146,7 @@ impl Telegram {
         ours.map(|((_, id), _)| *id).collect()
     }
 
-    /// Somebody else deletes a message. Bots are not told [D].
+    /// Somebody else deletes a message. Bots are not told \[D\].
     pub fn forget(&self, chat: i64, message: i64) {
         self.shared.state().messages.remove(&(chat, message));
     }
@@ -183,7 +183,7 @@ async fn call(
     shared.control.answer(&method, arguments.clone(), refusal, effect).await
 }
 
-/// The form that the Bot API gives a refusal [S].
+/// The form that the Bot API gives a refusal \[S\].
 fn refused(method: &str, refusal: Refusal) -> Response {
     match refusal {
         Refusal::Wait(time) => {
@@ -215,7 +215,7 @@ fn answer(answered: Answered) -> Response {
     (StatusCode::from_u16(status).expect("BUG: not a status"), axum::Json(body)).into_response()
 }
 
-/// The arguments: JSON, or a form whose values are JSON where they are no text [D]. A file is its length.
+/// The arguments: JSON, or a form whose values are JSON where they are no text \[D\]. A file is its length.
 async fn arguments(request: Request) -> Option<Value> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if !kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
@@ -253,5 +253,5 @@ async fn file(Held(shared): Held<Arc<Shared>>, Path((bot, path)): Path<(String, 
     shared.control.answer("file", json!({ "path": path }), refusal, effect).await
 }
 
-/// How long the Bot API keeps updates: 24 hours [S].
+/// How long the Bot API keeps updates: 24 hours \[S\].
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,5 +1,5 @@
 //! The adapter of Discord: REST and the gateway's socket, version 10. Facts are of the vendor's documentation where a comment says
-//! [D]. A thread is a channel: its place is the channel with the thread, and calls go to the thread. Must never notify anybody by a
+//! \[D\]. A thread is a channel: its place is the channel with the thread, and calls go to the thread. Must never notify anybody by a
 //! text.
 
 mod channels;
@@ -37,7 +37,7 @@ use receive::Wordings;
 use rest::Rest;
 use snowflake::checked;
 
-/// The flags of an application that may read all messages: with, and without a review by the platform [D].
+/// The flags of an application that may read all messages: with, and without a review by the platform \[D\].
 const READS_CONTENT: u64 = 1 << 18 | 1 << 19;
 
 static CAPABILITIES: Capabilities = Capabilities {

@@ -203,7 +203,7 @@ impl Matrix {
         Ok(Sent { ids: vec![id], sent_ms: None })
     }
 
-    /// A state event, whole since version 1.16 of the specification, before that its content [D].
+    /// A state event, whole since version 1.16 of the specification, before that its content \[D\].
     async fn state(&self, room: &str, kind: &str, key: &str) -> Result<Option<Value>, Failure> {
         let path = ["rooms", checked(room, '!')?, "state", kind, key];
         match self.api.get(&path, &[("format", "event")]).await {

@@ -33,7 +33,7 @@ use event::Reader;
 /// The address of the Web API.
 const BASE: &str = "https://slack.com";
 
-/// What the bot needs: to post, to read what people write to it, to know their names, to exchange files [D].
+/// What the bot needs: to post, to read what people write to it, to know their names, to exchange files \[D\].
 const SCOPES: [&str; 9] = [
     "app_mentions:read",
     "channels:history",
@@ -183,7 +183,7 @@ impl Slack {
         Ok(Sent { ids: vec![id.to_owned()], sent_ms: ts::ms(id) })
     }
 
-    /// Uploads a file, shares it, and looks for its message: the answer has the id of the file only [D]. The file itself is deleted
+    /// Uploads a file, shares it, and looks for its message: the answer has the id of the file only \[D\]. The file itself is deleted
     /// by its own id.
     async fn send_file(&self, place: &Place, post: &Outgoing, file: &SentFile) -> Result<Sent, Failure> {
         let wanted: Form = vec![("filename", file.name.clone()), ("length", file.bytes.len().to_string())];
@@ -244,7 +244,7 @@ fn of_message(place: &Place, id: &str) -> Form {
     vec![("channel", place.chat.clone()), ("ts", id.to_owned())]
 }
 
-/// Ids of files begin with `F` [D], ids of messages with a number.
+/// Ids of files begin with `F` \[D\], ids of messages with a number.
 fn is_file(id: &str) -> bool {
     id.starts_with('F')
 }

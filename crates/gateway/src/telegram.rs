@@ -35,16 +35,16 @@ const POLL: u64 = 50;
 /// How long we wait for the answer of a poll.
 const POLL_ANSWER: Duration = Duration::from_secs(POLL + 20);
 
-/// The least time between two polls without updates: a server may not hold them [T].
+/// The least time between two polls without updates: a server may not hold them \[T\].
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The largest file that bots can fetch [U].
+/// The largest file that bots can fetch \[U\].
 const LARGEST_FILE: u64 = 20 * 1024 * 1024;
 
-/// The longest answer to a press, in characters [D].
+/// The longest answer to a press, in characters \[D\].
 const LONGEST_ANSWER: usize = 200;
 
-/// 48 hours, also for administrators [D][S].
+/// 48 hours, also for administrators \[D\]\[S\].
 const WINDOW: Duration = Duration::from_secs(48 * 60 * 60);
 
 static CAPABILITIES: Capabilities = Capabilities {

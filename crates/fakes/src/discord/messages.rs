@@ -13,16 +13,16 @@ use super::rules::{
 };
 use super::world::{Whisper, World, object, timestamp, visible};
 
-/// How long a nonce is known: "past few minutes" [D]. Three are the fewest that this can mean.
+/// How long a nonce is known: "past few minutes" \[D\]. Three are the fewest that this can mean.
 const NONCE_MS: i64 = 3 * 60 * 1_000;
 
-/// The oldest message of a bulk deletion: two weeks [D].
+/// The oldest message of a bulk deletion: two weeks \[D\].
 const BULK_MS: i64 = 14 * 86_400_000;
 
-/// The longest content [D]. Which characters count is not said, so the strictest count holds.
+/// The longest content \[D\]. Which characters count is not said, so the strictest count holds.
 const CONTENT: usize = 2_000;
 
-/// The flags that a message may be created with, and that an edit may change [D].
+/// The flags that a message may be created with, and that an edit may change \[D\].
 const CREATE_FLAGS: u64 = 1 << 2 | 1 << 12;
 const EDIT_FLAGS: u64 = 1 << 2;
 
@@ -370,7 +370,7 @@ fn check_components(components: &Value) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The text of an id or nonce, which may be a number, too [D].
+/// The text of an id or nonce, which may be a number, too \[D\].
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_u64().map(|number| number.to_string()))
 }

@@ -11,7 +11,7 @@ use super::body::{self, File};
 use super::refused::{Answered, Refused, refusal, response};
 use super::world::{World, object};
 
-/// The longest body: the platform's limit for files is below [D].
+/// The longest body: the platform's limit for files is below \[D\].
 const LONGEST: usize = 32 * 1024 * 1024;
 
 /// A call of a method of the API.

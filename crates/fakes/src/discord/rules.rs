@@ -1,4 +1,4 @@
-//! Permissions and states of threads: who may do what where. Each rule names the vendor's page [D]. Must never allow what the vendor
+//! Permissions and states of threads: who may do what where. Each rule names the vendor's page \[D\]. Must never allow what the vendor
 //! does not say.
 
 use serde_json::Value;
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// Whether messages may be deleted in the thread. In an archived one they may, unless it is locked [D threads]. A test can make
-    /// archived threads refuse deletions: the text of the code 50083 is that of any operation on one [D].
+    /// archived threads refuse deletions: the text of the code 50083 is that of any operation on one \[D\].
     pub(super) fn require_deletable(&self, channel: &str) -> Result<(), Refused> {
         match self.thread(channel) {
             Some(thread) if thread.is_archived && (thread.is_locked || self.live.archived_refuse) => {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Answered, BOT_TOKEN, Shared, USER, refused};
 
-/// Takes the bytes of an upload. No token is needed there [D]; one that comes is an error of the caller.
+/// Takes the bytes of an upload. No token is needed there \[D\]; one that comes is an error of the caller.
 pub(super) async fn upload(
     Held(shared): Held<Arc<Shared>>,
     Path(file): Path<String>,
@@ -30,7 +30,7 @@ pub(super) async fn upload(
     shared.control.answer("upload", arguments, refusal, || effect().into_response()).await
 }
 
-/// Gives the bytes of a file to the bot. Anybody else gets a page to sign in, with status 200 [U].
+/// Gives the bytes of a file to the bot. Anybody else gets a page to sign in, with status 200 \[U\].
 pub(super) async fn download(
     Held(shared): Held<Arc<Shared>>,
     Path((file, _name)): Path<(String, String)>,
@@ -81,7 +81,7 @@ pub(super) fn run(shared: &Shared, method: &str, arguments: &Value) -> Option<An
     })
 }
 
-/// Shares an uploaded file. The answer has no message [D].
+/// Shares an uploaded file. The answer has no message \[D\].
 fn complete(shared: &Shared, arguments: &Value) -> Answered {
     let channel = arguments["channel_id"].as_str().unwrap_or_default().to_owned();
     let id = arguments["files"][0]["id"].as_str().unwrap_or_default().to_owned();

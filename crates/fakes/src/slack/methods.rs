@@ -1,10 +1,10 @@
-//! The methods of the fake Slack. Must never accept JSON where Slack takes a form only: methods that read do [D].
+//! The methods of the fake Slack. Must never accept JSON where Slack takes a form only: methods that read do \[D\].
 
 use serde_json::{Value, json};
 
 use super::{Answered, BOT, Shared, USER, files};
 
-/// Longer texts are truncated [D].
+/// Longer texts are truncated \[D\].
 const LONGEST: usize = 40_000;
 
 /// Carries out a method.
@@ -104,7 +104,7 @@ fn update(shared: &Shared, arguments: &Value) -> Answered {
     Ok(json!({ "channel": id, "ts": ts }))
 }
 
-/// Only the bot's own messages [D]. A parent with replies leaves a tombstone, reported as a change; it goes with the last reply [U].
+/// Only the bot's own messages \[D\]. A parent with replies leaves a tombstone, reported as a change; it goes with the last reply \[U\].
 fn delete(shared: &Shared, arguments: &Value) -> Answered {
     let id = channel(shared, arguments)?;
     let mut state = shared.state();
@@ -146,7 +146,7 @@ fn delete(shared: &Shared, arguments: &Value) -> Answered {
     Ok(json!({ "channel": id, "ts": ts }))
 }
 
-/// A channel's messages outside of threads, the newest first; or a thread's, the oldest first, always with its root [D].
+/// A channel's messages outside of threads, the newest first; or a thread's, the oldest first, always with its root \[D\].
 fn history(shared: &Shared, arguments: &Value, thread: Option<&str>) -> Answered {
     let id = channel(shared, arguments)?;
     let state = shared.state();

@@ -35,7 +35,7 @@ pub(super) struct File {
 }
 
 impl State {
-    /// A new id of a message: the time and a number [D].
+    /// A new id of a message: the time and a number \[D\].
     fn next_ts(&mut self, now_ms: i64) -> String {
         // Ids grow with each message, also when the clock stands still.
         self.count = if now_ms > self.last_ms { 0 } else { self.count + 1 };

@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 use super::state::State;
 use super::{Answered, BOT};
 
-/// The longest text and caption, in UTF-16 code units [D].
+/// The longest text and caption, in UTF-16 code units \[D\].
 const LONGEST: [(&str, usize, &str); 2] = [
     ("text", 4096, "Bad Request: message is too long"),
     ("caption", 1024, "Bad Request: message caption is too long"),
 ];
 
-/// How long messages can be deleted [D], also by administrators [S].
+/// How long messages can be deleted \[D\], also by administrators \[S\].
 const WINDOW: Duration = Duration::from_secs(48 * 60 * 60);
 
-/// The largest file that a bot can fetch [U].
+/// The largest file that a bot can fetch \[U\].
 const LARGEST_FILE: usize = 20 * 1024 * 1024;
 
 /// Carries out a method.
@@ -65,7 +65,7 @@ fn bad<T>(description: &str) -> Result<T, (u16, String, Value)> {
     Err((400, description.to_owned(), Value::Null))
 }
 
-/// The chat, if it is there and the bot was not removed from it [S].
+/// The chat, if it is there and the bot was not removed from it \[S\].
 fn known(state: &State, arguments: &Value) -> Result<i64, (u16, String, Value)> {
     let chat = arguments["chat_id"].as_i64().unwrap_or_default();
     if !state.chats.contains_key(&chat) {
@@ -82,7 +82,7 @@ fn known(state: &State, arguments: &Value) -> Result<i64, (u16, String, Value)> 
     }
 }
 
-/// The chat, if it can be written to: a group that became a supergroup cannot [S].
+/// The chat, if it can be written to: a group that became a supergroup cannot \[S\].
 fn writable(state: &State, arguments: &Value) -> Result<i64, (u16, String, Value)> {
     let chat = known(state, arguments)?;
     if let Some(to) = state.migrated.get(&chat) {
@@ -167,7 +167,7 @@ fn edit(state: &mut State, arguments: &Value, field: &str) -> Answered {
     Ok(Value::Object(message.clone()))
 }
 
-/// Why a message cannot be deleted, if it cannot [D][S].
+/// Why a message cannot be deleted, if it cannot \[D\]\[S\].
 fn keeps(state: &State, chat: i64, message: &Value, now_ms: i64) -> bool {
     let sent_ms = message["date"].as_i64().unwrap_or_default() * 1000;
     let is_old = now_ms - sent_ms > i64::try_from(WINDOW.as_millis()).expect("BUG: two days are short");
@@ -190,7 +190,7 @@ fn delete(state: &mut State, arguments: &Value, now_ms: i64) -> Answered {
     }
 }
 
-/// 1 to 100 ids; missing ones are skipped [S]. One that cannot be deleted fails the whole batch here: whether it does is not known [?].
+/// 1 to 100 ids; missing ones are skipped \[S\]. One that cannot be deleted fails the whole batch here: whether it does is not known [?].
 fn delete_many(state: &mut State, arguments: &Value, now_ms: i64) -> Answered {
     let chat = writable(state, arguments)?;
     let ids: Vec<i64> =

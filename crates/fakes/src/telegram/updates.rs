@@ -65,7 +65,7 @@ impl Updates {
 }
 
 impl Queue {
-    /// What a poll gets. An offset confirms what is before it; one that is beyond the end is as if there was none [S].
+    /// What a poll gets. An offset confirms what is before it; one that is beyond the end is as if there was none \[S\].
     fn take(&mut self, offset: i64, limit: usize, now_ms: i64) -> Vec<Value> {
         let kept = i64::try_from(KEPT.as_millis()).expect("BUG: a day is short");
         let next = FIRST + i64::try_from(self.all.len()).expect("BUG: too many updates");
@@ -81,7 +81,7 @@ impl Queue {
     }
 }
 
-/// Answers `getUpdates`. A second poll ends the first one with 409 [S].
+/// Answers `getUpdates`. A second poll ends the first one with 409 \[S\].
 pub(super) async fn get(shared: &Shared, arguments: Value) -> Response {
     let mut changes = shared.updates.changes.subscribe();
     let (offset, timeout) = (arguments["offset"].as_i64().unwrap_or(0), arguments["timeout"].as_u64());

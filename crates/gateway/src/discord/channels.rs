@@ -10,13 +10,13 @@ use serde_json::Value;
 /// The most channels that are remembered.
 const MOST: usize = 50_000;
 
-/// The type of a direct message channel [D].
+/// The type of a direct message channel \[D\].
 const DIRECT: u64 = 1;
 
-/// The types of threads: of announcements, public, private [D].
+/// The types of threads: of announcements, public, private \[D\].
 const THREADS: std::ops::RangeInclusive<u64> = 10..=12;
 
-/// A channel, or a thread: on Discord a thread is a channel [D].
+/// A channel, or a thread: on Discord a thread is a channel \[D\].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Channel {
     pub(super) id: String,

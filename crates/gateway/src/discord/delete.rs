@@ -12,7 +12,7 @@ use super::snowflake::checked;
 use crate::adapter::{Deleted, Probe};
 use crate::failure::{Failure, Refused};
 
-/// The fewest and the most ids of a bulk deletion [D].
+/// The fewest and the most ids of a bulk deletion \[D\].
 pub(super) const BULK: std::ops::RangeInclusive<usize> = 2..=100;
 
 impl Discord {

@@ -5,16 +5,16 @@ use serde_json::{Map, Value};
 
 use super::snowflake;
 
-/// The types of messages that people write: plain ones and replies. The others report joins, pins and the like [D].
+/// The types of messages that people write: plain ones and replies. The others report joins, pins and the like \[D\].
 const WRITTEN: [u64; 2] = [0, 19];
 
-/// The type of a reference to a forwarded message [D].
+/// The type of a reference to a forwarded message \[D\].
 const FORWARD: u64 = 1;
 
-/// The flag of a recorded voice message [D].
+/// The flag of a recorded voice message \[D\].
 const IS_VOICE: u64 = 1 << 13;
 
-/// The type of an interaction with a button [D].
+/// The type of an interaction with a button \[D\].
 const COMPONENT: u64 = 3;
 
 /// Where a message stands.
@@ -62,7 +62,7 @@ pub(super) fn message(message: &Value, at: Where, me: &str) -> Option<InboundMes
     })
 }
 
-/// The time of the last edit of a message. Updates without an edit, such as those of embeds, do not change it [D].
+/// The time of the last edit of a message. Updates without an edit, such as those of embeds, do not change it \[D\].
 pub(super) fn edited(message: &Value) -> Option<&str> {
     // An update without content is not one of the wording.
     message["edited_timestamp"].as_str().filter(|_| message["content"].is_string())
@@ -141,7 +141,7 @@ fn without_mention<'a>(text: &'a str, me: &str) -> &'a str {
     if is_removed { rest } else { text }
 }
 
-/// The attached files. What is needed to fetch one: channel, message, its own id, and the address, which expires [D].
+/// The attached files. What is needed to fetch one: channel, message, its own id, and the address, which expires \[D\].
 fn files(content: &Value, message: &Value) -> Vec<InboundFile> {
     let is_voice = content["flags"].as_u64().unwrap_or(0) & IS_VOICE != 0;
     let ids = [&message["channel_id"], &message["id"]].map(|id| id.as_str().unwrap_or_default());

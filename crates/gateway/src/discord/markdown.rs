@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::adapter::{Style, Styled, StyledText};
 use crate::failure::{Failure, Refused};
 
-/// The most characters of a post [D]. Counted in UTF-16 units, which are never fewer than characters.
+/// The most characters of a post \[D\]. Counted in UTF-16 units, which are never fewer than characters.
 pub(super) const LONGEST: usize = 2_000;
 
 /// The most styles around one character. More of them are left out.
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
         self.breaks = true;
     }
 
-    /// A link with a label. Clients do not show one whose label looks like an address [U], and no other schemes [?].
+    /// A link with a label. Clients do not show one whose label looks like an address \[U\], and no other schemes [?].
     fn link(&mut self, target: &str, range: Range<usize>, inner: &[&'a Styled]) {
         let label = &self.text[range.clone()];
         let is_web = target.starts_with("https://") || target.starts_with("http://");
@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes text so that nothing in it is markup. Addresses are written as they are: a client takes them whole [U], and a
+    /// Writes text so that nothing in it is markup. Addresses are written as they are: a client takes them whole \[U\], and a
     /// backslash would become a part of them.
     fn escaped(&mut self, range: Range<usize>) {
         let (text, mut at) = (self.text, range.start);

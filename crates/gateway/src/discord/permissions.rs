@@ -1,8 +1,8 @@
-//! The permissions of a member in a channel, computed as the vendor describes it [D]. Must never ask the platform.
+//! The permissions of a member in a channel, computed as the vendor describes it \[D\]. Must never ask the platform.
 
 use serde_json::Value;
 
-/// A set of permissions. The platform sends it as a number in text [D].
+/// A set of permissions. The platform sends it as a number in text \[D\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Permissions(u128);
 
@@ -18,7 +18,7 @@ pub(super) struct Rules<'a> {
     pub(super) guild: &'a Value,
     /// The member, with the ids of the roles.
     pub(super) member: &'a Value,
-    /// The channel with the overwrites; for a thread its parent [D].
+    /// The channel with the overwrites; for a thread its parent \[D\].
     pub(super) channel: &'a Value,
 }
 
@@ -28,7 +28,7 @@ impl Permissions {
         self.0 & MANAGE_MESSAGES != 0
     }
 
-    /// Whether the member sees earlier messages. Without this permission the history is empty [D].
+    /// Whether the member sees earlier messages. Without this permission the history is empty \[D\].
     pub(super) fn reads_history(self) -> bool {
         self.0 & READ_MESSAGE_HISTORY != 0
     }

@@ -13,22 +13,22 @@ use super::{Discord, markdown};
 use crate::adapter::{Button, Found, Marker, Outgoing, Sent};
 use crate::failure::{Failure, Refused};
 
-/// No previews of links [D].
+/// No previews of links \[D\].
 const SUPPRESS_EMBEDS: u64 = 1 << 2;
 
-/// Only one person sees it [D].
+/// Only one person sees it \[D\].
 const EPHEMERAL: u64 = 1 << 6;
 
-/// Nobody is notified [D].
+/// Nobody is notified \[D\].
 const SUPPRESS_NOTIFICATIONS: u64 = 1 << 12;
 
-/// The most rows of buttons, and buttons of a row [D].
+/// The most rows of buttons, and buttons of a row \[D\].
 const ROW: usize = 5;
 
-/// The longest label [D].
+/// The longest label \[D\].
 const LABEL: usize = 80;
 
-/// The most messages of one page of the history [D].
+/// The most messages of one page of the history \[D\].
 pub(super) const PAGE: usize = 100;
 
 /// The most pages that are read to find a post.
@@ -37,7 +37,7 @@ const PAGES: usize = 10;
 /// How far our clock may be ahead of the platform's.
 const SKEW_MS: i64 = 5_000;
 
-/// The answer to a press that shows a message of its own; and the one that shows nothing yet [D].
+/// The answer to a press that shows a message of its own; and the one that shows nothing yet \[D\].
 const SHOW: u64 = 4;
 const DEFER: u64 = 6;
 
@@ -118,7 +118,7 @@ impl Discord {
         Ok(Found::CannotTell)
     }
 
-    /// Takes a press over, so that the client shows no failure: within 3 s, for which the platform waits [D]. Nothing is shown yet.
+    /// Takes a press over, so that the client shows no failure: within 3 s, for which the platform waits \[D\]. Nothing is shown yet.
     pub(super) async fn defer(&self, answer_to: &str) -> Result<(), Failure> {
         self.call_back(answer_to, &json!({"type": DEFER})).await
     }
@@ -171,7 +171,7 @@ pub(super) async fn page(rest: &Rest, channel: &str, after: &str) -> Result<Vec<
     Ok(messages)
 }
 
-/// The digest of a content. Spaces are left out: the platform removes some of them [U].
+/// The digest of a content. Spaces are left out: the platform removes some of them \[U\].
 pub(super) fn digest(content: &str) -> String {
     let content: String = content.chars().filter(|character| !character.is_whitespace()).collect();
     crate::text::digest(&content)
@@ -211,7 +211,7 @@ fn rows(buttons: &[Vec<Button>]) -> Result<Vec<Value>, Failure> {
     Ok(rows.into_iter().map(row).collect())
 }
 
-/// The request with its body: as JSON, or in parts if there is a file [D].
+/// The request with its body: as JSON, or in parts if there is a file \[D\].
 fn filled(request: RequestBuilder, body: Value, post: &Outgoing) -> Result<RequestBuilder, Failure> {
     let Some(file) = &post.file else { return Ok(request.json(&body)) };
     let part = |bytes: Vec<u8>, media_type: &str| {

@@ -84,7 +84,7 @@ impl Discord {
         }
     }
 
-    /// The address for a new session, if one may begin. There are 1,000 a day [D].
+    /// The address for a new session, if one may begin. There are 1,000 a day \[D\].
     async fn start(&self) -> Result<String, Failure> {
         let start = self.rest.get("gateway/bot").await?;
         let limit = &start["session_start_limit"];

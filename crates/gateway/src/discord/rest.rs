@@ -17,7 +17,7 @@ const UNSAID: Duration = Duration::from_secs(5);
 /// The bucket of the limits that hold for all calls of an account.
 const GLOBAL: &str = "global";
 
-/// The form that the platform asks of bots [D].
+/// The form that the platform asks of bots \[D\].
 const AGENT: &str = concat!("DiscordBot (retake, ", env!("CARGO_PKG_VERSION"), ")");
 
 /// The REST API with our token.
@@ -45,7 +45,7 @@ impl Rest {
         Ok(self.bare(method, path).header(AUTHORIZATION, token))
     }
 
-    /// A request without our token: those of interactions have a token of their own in the path [D].
+    /// A request without our token: those of interactions have a token of their own in the path \[D\].
     pub(super) fn bare(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}/{path}", self.base)).header(USER_AGENT, AGENT)
     }
@@ -76,7 +76,7 @@ pub(super) async fn called(request: RequestBuilder, path: &str) -> Result<Value,
     }
 }
 
-/// What an error means, by status and code [D].
+/// What an error means, by status and code \[D\].
 fn meaning(status: u16, json: &Value) -> Failure {
     match (status, json["code"].as_u64().unwrap_or(0)) {
         // Unknown channel, guild, member, message, user, webhook, interaction. With the channel, its messages are gone, too. The
@@ -100,7 +100,7 @@ fn meaning(status: u16, json: &Value) -> Failure {
     }
 }
 
-/// Whether the content is what was too long [D].
+/// Whether the content is what was too long \[D\].
 fn is_too_long(errors: &Value) -> bool {
     let errors = errors["content"]["_errors"].as_array();
     errors.is_some_and(|errors| {
@@ -108,7 +108,7 @@ fn is_too_long(errors: &Value) -> bool {
     })
 }
 
-/// When to try again. A bucket holds for one channel, guild or webhook [D], so its id is a part of the bucket's name.
+/// When to try again. A bucket holds for one channel, guild or webhook \[D\], so its id is a part of the bucket's name.
 fn wait(answer: &http::Answer, path: &str) -> Failure {
     let header = |name: &str| text(&answer.headers, name);
     let said = answer.json["retry_after"].as_f64().and_then(|wait| Duration::try_from_secs_f64(wait).ok());

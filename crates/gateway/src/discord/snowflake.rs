@@ -1,8 +1,8 @@
-//! Ids of Discord. An id holds its time, so ids are in order of time [D]. Must never read a clock.
+//! Ids of Discord. An id holds its time, so ids are in order of time \[D\]. Must never read a clock.
 
 use crate::failure::{Failure, Refused};
 
-/// The first second of 2015, in Unix milliseconds: what ids count from [D].
+/// The first second of 2015, in Unix milliseconds: what ids count from \[D\].
 const EPOCH_MS: i64 = 1_420_070_400_000;
 
 /// The number of an id, if it is one.

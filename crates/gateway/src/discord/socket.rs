@@ -1,5 +1,5 @@
 //! The gateway's socket: hello, heartbeat, identify, resume, and what an end of the connection means. It hands events over, and never
-//! waits for what becomes of them. Must never close with 1000 or 1001: they end the session [D].
+//! waits for what becomes of them. Must never close with 1000 or 1001: they end the session \[D\].
 
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ const LONGEST: usize = 32 * 1024 * 1024;
 /// The shortest pause between heartbeats that we accept.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// Our code for the end of a connection. The session stays [D].
+/// Our code for the end of a connection. The session stays \[D\].
 const CLOSE: u16 = 4_000;
 
-/// Guilds, messages in guilds and in direct messages [D].
+/// Guilds, messages in guilds and in direct messages \[D\].
 const INTENTS: u64 = 1 << 0 | 1 << 9 | 1 << 12;
 
-/// The content of messages that do not mention us [D].
+/// The content of messages that do not mention us \[D\].
 const CONTENT: u64 = 1 << 15;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -199,7 +199,7 @@ impl Connection {
     }
 }
 
-/// What a code of the platform means [D].
+/// What a code of the platform means \[D\].
 fn meaning(code: u16) -> End {
     match code {
         4_004 => End::Failed(Failure::BadToken),

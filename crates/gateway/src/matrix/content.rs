@@ -11,7 +11,7 @@ use crate::failure::{Failure, Refused};
 /// The key of our marker in the content. A redaction removes it with the content.
 const MARKER: &str = "retake.marker";
 
-/// The most bytes of a content. The whole event may have 65,536 bytes [D], and the server adds ids, hashes and signatures.
+/// The most bytes of a content. The whole event may have 65,536 bytes \[D\], and the server adds ids, hashes and signatures.
 const LONGEST: usize = 60_000;
 
 /// The length of the copy of an edit for clients that show no edits, where the whole text is too long for two copies.
@@ -70,7 +70,7 @@ pub(super) fn file(
 }
 
 /// The edit of a message. It needs the text twice, and has it four times with formatting: the copies outside of `m.new_content` are for
-/// clients that show no edits [D].
+/// clients that show no edits \[D\].
 ///
 /// # Errors
 /// The text is too long.

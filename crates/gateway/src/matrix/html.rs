@@ -64,7 +64,7 @@ fn link(style: &Style) -> Option<&str> {
     if let Style::Link(address) = style { Some(address) } else { None }
 }
 
-/// Clients show no other links [D].
+/// Clients show no other links \[D\].
 fn is_link(address: &str) -> bool {
     ["http://", "https://", "mailto:"].iter().any(|scheme| address.starts_with(scheme))
 }

@@ -47,7 +47,7 @@ pub(super) fn is_redacted(event: &Value) -> bool {
     event["unsigned"]["redacted_because"].is_object()
 }
 
-/// The event that a redaction is for. It stands in the content since version 11 of rooms, before that beside it [D].
+/// The event that a redaction is for. It stands in the content since version 11 of rooms, before that beside it \[D\].
 pub(super) fn redacts(event: &Value) -> Option<&str> {
     event["content"]["redacts"].as_str().or_else(|| event["redacts"].as_str())
 }
@@ -66,7 +66,7 @@ pub(super) struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// A message, or the new form of one. `of` is the original event: its relations hold for its edits, too [D].
+    /// A message, or the new form of one. `of` is the original event: its relations hold for its edits, too \[D\].
     pub(super) fn message(&self, event: &Value, of: &Known, original: Option<&str>) -> Option<Inbound> {
         let content = if original.is_some() { &event["content"]["m.new_content"] } else { &event["content"] };
         let kind = content["msgtype"].as_str()?;
@@ -107,7 +107,7 @@ impl Setting<'_> {
         Place { account: self.account.to_owned(), chat: self.room.to_owned(), thread }
     }
 
-    /// Programs send notices, and answer none [D]. Accounts do not say whether they are a program's.
+    /// Programs send notices, and answer none \[D\]. Accounts do not say whether they are a program's.
     fn person(&self, id: &str, is_bot: bool) -> Person {
         Person { id: id.to_owned(), name: self.author.unwrap_or(id).to_owned(), is_bot }
     }

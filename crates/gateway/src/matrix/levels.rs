@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The first version of rooms whose creators have an infinite level [D].
+/// The first version of rooms whose creators have an infinite level \[D\].
 const PRIVILEGED_CREATORS: u32 = 12;
 
 /// The levels of a room.
@@ -28,7 +28,7 @@ impl Levels {
         }
     }
 
-    /// The level that a redaction of one's own message needs: that of its event [D][T].
+    /// The level that a redaction of one's own message needs: that of its event \[D\]\[T\].
     pub(super) fn for_redaction(&self) -> i64 {
         let levels = self.levels.as_ref().unwrap_or(&Value::Null);
         number(&levels["events"]["m.room.redaction"]).or(number(&levels["events_default"])).unwrap_or(0)
@@ -49,13 +49,13 @@ impl Levels {
             && (self.creator() == Some(person) || also.iter().any(|creator| creator.as_str() == Some(person)))
     }
 
-    /// The sender of the event. A server that shows only the content has old rooms only, where the content names the creator [D].
+    /// The sender of the event. A server that shows only the content has old rooms only, where the content names the creator \[D\].
     fn creator(&self) -> Option<&str> {
         self.create["sender"].as_str().or(self.create["content"]["creator"].as_str())
     }
 }
 
-/// A level. Old rooms have some as texts [D].
+/// A level. Old rooms have some as texts \[D\].
 fn number(level: &Value) -> Option<i64> {
     level.as_i64().or_else(|| level.as_str()?.trim().parse().ok())
 }

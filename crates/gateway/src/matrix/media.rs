@@ -61,7 +61,7 @@ pub(super) async fn download(api: &Api, address: &str, most: u64) -> Result<Vec<
     }
 }
 
-/// Where the file is: a server may keep its files elsewhere [D]. That place does not get the token.
+/// Where the file is: a server may keep its files elsewhere \[D\]. That place does not get the token.
 fn redirection(response: &Response) -> Option<Url> {
     if ![307, 308].contains(&response.status().as_u16()) {
         return None;

@@ -59,7 +59,7 @@ impl Names {
         Some((marked.unwrap_or(rest.trim_start()), marked.is_some() || at_id.is_some()))
     }
 
-    /// What follows a Markdown link to us: some clients leave it in the text [U].
+    /// What follows a Markdown link to us: some clients leave it in the text \[U\].
     fn after_link<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (_, rest) = text.strip_prefix('[')?.split_once("](https://matrix.to/#/")?;
         let (id, rest) = rest.split_once(')')?;
@@ -89,7 +89,7 @@ fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The text without the quotation of the message that it replies to. Only older clients send one [D].
+/// The text without the quotation of the message that it replies to. Only older clients send one \[D\].
 pub(super) fn without_fallback(text: &str) -> &str {
     if !["> <@", "> * <@"].iter().any(|start| text.starts_with(start)) {
         return text;

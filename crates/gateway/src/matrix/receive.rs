@@ -28,7 +28,7 @@ const POLL_ANSWER: Duration = Duration::from_secs(120);
 /// How many events of a room come with a poll.
 const POLLED: usize = 50;
 
-/// How many events of a room come at once from its history. A longest one has 65,536 bytes [D].
+/// How many events of a room come at once from its history. A longest one has 65,536 bytes \[D\].
 const PAGE: &str = "100";
 
 /// The longest gap that is read, in pages. What is older is not worth an answer any more.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::failure::{Failure, Refused};
 use crate::http::{self, Answer};
 
-/// The host from which files are fetched and to which they are uploaded [D].
+/// The host from which files are fetched and to which they are uploaded \[D\].
 const FILES: &str = "files.slack.com";
 
 /// The wait for a 429 that names none.
@@ -25,7 +25,7 @@ pub(super) struct Api {
     app: SecretString,
 }
 
-/// A form of a method. Values that are no text are JSON [D].
+/// A form of a method. Values that are no text are JSON \[D\].
 pub(super) type Form = Vec<(&'static str, String)>;
 
 impl Api {
@@ -55,7 +55,7 @@ impl Api {
         if is_safe { Ok(address.into()) } else { Err(Failure::Unreadable) }
     }
 
-    /// Whether the app token has the form of one [D].
+    /// Whether the app token has the form of one \[D\].
     pub(super) fn has_app_token(&self) -> bool {
         self.app.expose_secret().starts_with("xapp-")
     }
@@ -130,12 +130,12 @@ fn is_html(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/html"))
 }
 
-/// `Retry-After`, in seconds [D].
+/// `Retry-After`, in seconds \[D\].
 fn wait(answer: &Answer) -> Failure {
     Failure::Wait { wait: answer.retry_after().unwrap_or(WAIT), bucket: None }
 }
 
-/// The meaning of an error code [D].
+/// The meaning of an error code \[D\].
 fn of_error(answer: &Answer) -> Failure {
     match answer.json["error"].as_str().unwrap_or_default() {
         "ratelimited" | "rate_limited" | "message_limit_exceeded" => wait(answer),

@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 }
 
-/// Ids of direct messages begin with `D` [D]. Messages of the history do not say their kind of channel.
+/// Ids of direct messages begin with `D` \[D\]. Messages of the history do not say their kind of channel.
 fn is_private(channel: &str) -> bool {
     channel.starts_with('D')
 }
@@ -180,7 +180,7 @@ fn audience(channel: &str, message: &Value) -> Audience {
     if is_private { Audience::Private } else { Audience::Shared }
 }
 
-/// A message that somebody shared from elsewhere [D].
+/// A message that somebody shared from elsewhere \[D\].
 fn is_shared(attachment: &Value) -> bool {
     ["is_share", "is_msg_unfurl"].iter().any(|field| attachment[field].as_bool() == Some(true))
 }

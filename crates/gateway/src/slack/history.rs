@@ -38,7 +38,7 @@ struct History {
     has_more: bool,
 }
 
-/// The metadata of a post [D].
+/// The metadata of a post \[D\].
 pub(super) fn metadata(marker: &Marker) -> Value {
     json!({ "event_type": EVENT_TYPE, "event_payload": { "key": marker.key } })
 }
@@ -149,7 +149,7 @@ impl Slack {
         Ok(if is_certain { Found::Absent } else { Found::CannotTell })
     }
 
-    /// The message in which a file of ours was shared there. Slack shares it after it answered [D].
+    /// The message in which a file of ours was shared there. Slack shares it after it answered \[D\].
     pub(super) async fn share_of(&self, place: &Place, file: &str) -> Option<String> {
         for attempt in 0..SHARES {
             if attempt > 0 {

@@ -1,11 +1,11 @@
-//! Styles of a text as Slack's `mrkdwn`. Every `&`, `<` and `>` of the text is escaped [D], so no text can mention anybody or make a
+//! Styles of a text as Slack's `mrkdwn`. Every `&`, `<` and `>` of the text is escaped \[D\], so no text can mention anybody or make a
 //! link. Must never lose a character of the text.
 
 use std::ops::Range;
 
 use crate::adapter::{Style, Styled, StyledText};
 
-/// Stands where a style begins or ends within a word: Slack sees marks at the borders of words only [U].
+/// Stands where a style begins or ends within a word: Slack sees marks at the borders of words only \[U\].
 const BREAK: char = '\u{200b}';
 
 /// A text with its styles.
@@ -15,7 +15,7 @@ pub(super) fn mrkdwn(text: &StyledText) -> String {
     render(&text.text, 0..text.text.len(), &styles)
 }
 
-/// Escapes what Slack would read as a control sequence [D].
+/// Escapes what Slack would read as a control sequence \[D\].
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -83,7 +83,7 @@ fn render(text: &str, range: Range<usize>, styles: &[&Styled]) -> String {
     out + &escaped(&text[at..range.end])
 }
 
-/// Marks do not work over several lines, nor beside spaces [U]: so each line has its own, around its words.
+/// Marks do not work over several lines, nor beside spaces \[U\]: so each line has its own, around its words.
 fn marked(mark: char, rendered: &str, before: Option<char>, after: Option<char>) -> String {
     let is_word = |neighbour: Option<char>| neighbour.is_some_and(char::is_alphanumeric);
     let lines: Vec<String> = rendered
@@ -122,14 +122,14 @@ fn block(text: &str, before: Option<char>, after: Option<char>) -> String {
     format!("{}{fence}\n{}\n{fence}{}", line(before), body.trim_end_matches('\n'), line(after))
 }
 
-/// Each line begins with `>` [D].
+/// Each line begins with `>` \[D\].
 fn quote(rendered: &str, before: Option<char>) -> String {
     let line = if matches!(before, None | Some('\n')) { "" } else { "\n" };
     let lines: Vec<String> = rendered.split('\n').map(|line| format!("> {line}")).collect();
     line.to_owned() + lines.join("\n").trim_end_matches("> ")
 }
 
-/// Only what the address needs is encoded: `|`, `<` and `>` would end it [D].
+/// Only what the address needs is encoded: `|`, `<` and `>` would end it \[D\].
 fn link(address: &str, label: &str) -> String {
     let is_known = ["http://", "https://", "mailto:"].iter().any(|scheme| address.starts_with(scheme));
     if !is_known || address.chars().any(char::is_control) {

@@ -7,13 +7,13 @@ use super::mrkdwn;
 use crate::adapter::{Button, Outgoing};
 use crate::failure::{Failure, Refused};
 
-/// The longest text of a section, in characters [D].
+/// The longest text of a section, in characters \[D\].
 const SECTION: usize = 3000;
 
-/// The longest label of a button, in characters [D].
+/// The longest label of a button, in characters \[D\].
 const LABEL: usize = 75;
 
-/// A longer text is truncated by Slack [D].
+/// A longer text is truncated by Slack \[D\].
 const LONGEST: usize = 40_000;
 
 /// The text of a post, and its blocks: only a post with buttons needs any.

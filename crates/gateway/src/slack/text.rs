@@ -1,4 +1,4 @@
-//! Texts as Slack delivers them, with its control sequences [D], as plain text. Must never act on one: a sequence is text of a person.
+//! Texts as Slack delivers them, with its control sequences \[D\], as plain text. Must never act on one: a sequence is text of a person.
 
 use super::Us;
 

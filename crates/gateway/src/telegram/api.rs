@@ -122,7 +122,7 @@ async fn read(request: RequestBuilder) -> Result<Value, CallError> {
     }
 }
 
-/// Why the Bot API refused. Its test servers answer refusals with status 200, so the code in the body comes first [T].
+/// Why the Bot API refused. Its test servers answer refusals with status 200, so the code in the body comes first \[T\].
 fn refusal(answer: &Answer) -> CallError {
     let code = answer.json["error_code"].as_u64().and_then(|code| u16::try_from(code).ok());
     let parameters = &answer.json["parameters"];
@@ -138,7 +138,7 @@ fn refusal(answer: &Answer) -> CallError {
     }
 }
 
-/// `parameters.retry_after` in seconds [S].
+/// `parameters.retry_after` in seconds \[S\].
 fn wait(answer: &Answer) -> Failure {
     let stated = answer.json["parameters"]["retry_after"].as_f64();
     let stated = stated.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -160,7 +160,7 @@ fn of_status(status: u16, description: &str) -> Failure {
     }
 }
 
-/// The beginnings and parts of the descriptions that Bot API server and TDLib have for a 400, in lower case [S]. The first row that
+/// The beginnings and parts of the descriptions that Bot API server and TDLib have for a 400, in lower case \[S\]. The first row that
 /// fits decides.
 const DESCRIPTIONS: &[(&str, Failure)] = &[
     ("message to delete not found", Failure::NotFound),

@@ -1,16 +1,16 @@
-//! Styles of a text as entities of the Bot API, whose offsets count UTF-16 code units [D]. Nothing in a text can fail to parse, because
+//! Styles of a text as entities of the Bot API, whose offsets count UTF-16 code units \[D\]. Nothing in a text can fail to parse, because
 //! no markup is made. Must never change the text.
 
 use serde_json::{Value, json};
 
 use crate::adapter::{Style, Styled, StyledText};
 
-/// The length of a text as Telegram counts it [D].
+/// The length of a text as Telegram counts it \[D\].
 pub(super) fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The entities of a text, within what Telegram can combine [D]:
+/// The entities of a text, within what Telegram can combine \[D\]:
 ///
 /// - `pre`, `code` and links do not contain each other: blocks come before links, links before code.
 /// - `pre` and `code` are no part of bold, italic or struck text, so those are split there.

@@ -9,10 +9,10 @@ use super::id;
 use crate::adapter::{Outgoing, SentFile};
 use crate::failure::{Failure, Refused};
 
-/// The longest text, in UTF-16 code units [D].
+/// The longest text, in UTF-16 code units \[D\].
 const LONGEST: usize = 4096;
 
-/// The longest caption of a file, in UTF-16 code units [D].
+/// The longest caption of a file, in UTF-16 code units \[D\].
 const LONGEST_CAPTION: usize = 1024;
 
 /// Refuses a text that the platform would refuse, so that no request is spent on it.
@@ -39,7 +39,7 @@ pub(super) fn arguments(place: &Place, post: &Outgoing) -> Value {
     arguments
 }
 
-/// The arguments of an edit. Without a keyboard, the one that is there goes [D].
+/// The arguments of an edit. Without a keyboard, the one that is there goes \[D\].
 pub(super) fn edit_arguments(place: &Place, message: i64, post: &Outgoing) -> Value {
     let mut arguments = text_arguments(place, post);
     arguments["message_id"] = message.into();
@@ -66,7 +66,7 @@ fn text_arguments(place: &Place, post: &Outgoing) -> Value {
     arguments
 }
 
-/// The same arguments with a file, as a form: values that are no text are JSON [D].
+/// The same arguments with a file, as a form: values that are no text are JSON \[D\].
 ///
 /// # Errors
 /// The file's media type has no form that HTTP knows.

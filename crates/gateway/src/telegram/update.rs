@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::mention::{self, Us};
 
-/// Larger dates are milliseconds: a test server sends them [T]. The Bot API sends seconds [D].
+/// Larger dates are milliseconds: a test server sends them \[T\]. The Bot API sends seconds \[D\].
 const MOST_SECONDS: i64 = 100_000_000_000;
 
 /// The kinds of updates that we ask for.
@@ -33,7 +33,7 @@ pub(super) fn event(account: &str, us: &Us, update: &Value) -> Option<Inbound> {
     reader.membership(object(update, "my_chat_member")?)
 }
 
-/// When a message was sent, in Unix milliseconds. An inaccessible message has the date 0 [D].
+/// When a message was sent, in Unix milliseconds. An inaccessible message has the date 0 \[D\].
 pub(super) fn sent_ms(message: &Value) -> Option<i64> {
     let date = message["date"].as_i64().filter(|date| *date > 0)?;
     Some(if date >= MOST_SECONDS { date } else { date * 1000 })
@@ -116,7 +116,7 @@ impl Reader<'_> {
         Some(Inbound::Membership { place: self.place(changed)?, is_member: can_post(member) })
     }
 
-    /// The thread counts only in topics: a plain reply in a supergroup carries a `message_thread_id`, too (hermes#13195 [U]).
+    /// The thread counts only in topics: a plain reply in a supergroup carries a `message_thread_id`, too (hermes#13195 \[U\]).
     fn place(&self, message: &Value) -> Option<Place> {
         let is_topic = message["is_topic_message"].as_bool() == Some(true);
         let thread = text_of(&message["message_thread_id"]).filter(|_| is_topic);
@@ -124,7 +124,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a member can post in its chat. In channels, that is a right of its own [D].
+/// Whether a member can post in its chat. In channels, that is a right of its own \[D\].
 fn can_post(member: &Value) -> bool {
     match member["status"].as_str() {
         Some("creator" | "member") => true,
@@ -149,7 +149,7 @@ fn audience(chat: &Value) -> Audience {
     }
 }
 
-/// A message on behalf of a chat has a made-up author that many messages share [D]. So its author is that chat.
+/// A message on behalf of a chat has a made-up author that many messages share \[D\]. So its author is that chat.
 fn author(message: &Value) -> Option<Person> {
     let Some(chat) = object(message, "sender_chat") else { return user(&message["from"]) };
     let name = chat["title"].as_str().unwrap_or_default().to_owned();
@@ -164,14 +164,14 @@ fn user(user: &Value) -> Option<Person> {
     Some(Person { id: text_of(&user["id"])?, name, is_bot: user["is_bot"].as_bool() == Some(true) })
 }
 
-/// Each message of a topic that is no reply has the topic's first message as the one that it replies to [U].
+/// Each message of a topic that is no reply has the topic's first message as the one that it replies to \[U\].
 fn replied_to<'a>(message: &'a Value, thread: Option<&str>) -> Option<&'a Value> {
     let reply = object(message, "reply_to_message")?;
     let is_first = thread.is_some() && text_of(&reply["message_id"]).as_deref() == thread;
     (!is_first && object(reply, "forum_topic_created").is_none()).then_some(reply)
 }
 
-/// A message has at most one file [D]. An animation has the same one as its document, too [D].
+/// A message has at most one file \[D\]. An animation has the same one as its document, too \[D\].
 fn attached(message: &Value) -> Vec<InboundFile> {
     let photo = message["photo"].as_array().and_then(|sizes| sizes.last());
     let kinds = ["document", "voice", "audio", "video", "video_note", "sticker"];
