@@ -4,40 +4,15 @@
 #[cfg(test)]
 mod tests;
 
-use retake_wire::chat::{Addressed, Inbound, InboundMessage};
+use retake_wire::chat::{Addressed, ChatVerb, Inbound, InboundMessage};
 
 use crate::capabilities::CommandPrefix;
-
-/// What a command does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verb {
-    /// Takes back turns.
-    Rewind,
-    /// Undoes steps.
-    Undo,
-    /// Does undone steps again.
-    Redo,
-    /// Answers the last prompt again.
-    Retry,
-    /// Takes back one turn in the middle.
-    Drop,
-    /// Stops the run.
-    Stop,
-    /// Begins a new conversation in this place.
-    New,
-    /// Lists the commands.
-    Help,
-    /// Says what is going on.
-    Status,
-    /// Lists the posts that could not be taken back.
-    Posts,
-}
 
 /// A row of the table of commands.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// What it does.
-    pub verb: Verb,
+    pub verb: ChatVerb,
     /// What people write.
     pub name: &'static str,
     /// Whether a number may follow.
@@ -49,23 +24,23 @@ pub struct Row {
 /// All commands, in the order of the help.
 pub const TABLE: &[Row] = &[
     row(
-        Verb::Rewind,
+        ChatVerb::Rewind,
         "rewind",
         true,
         "take back the last N turns, or choose; in a reply, back to that message",
     ),
-    row(Verb::Undo, "undo", true, "undo the last N steps"),
-    row(Verb::Redo, "redo", true, "do N undone steps again"),
-    row(Verb::Retry, "retry", false, "answer the last message again"),
-    row(Verb::Drop, "drop", false, "in a reply: take back only that turn"),
-    row(Verb::Stop, "stop", false, "stop the answer that is being written"),
-    row(Verb::New, "new", false, "begin a new conversation here"),
-    row(Verb::Status, "status", false, "show what is going on"),
-    row(Verb::Posts, "posts", false, "list the posts that could not be taken back"),
-    row(Verb::Help, "help", false, "list the commands"),
+    row(ChatVerb::Undo, "undo", true, "undo the last N steps"),
+    row(ChatVerb::Redo, "redo", true, "do N undone steps again"),
+    row(ChatVerb::Retry, "retry", false, "answer the last message again"),
+    row(ChatVerb::Drop, "drop", false, "in a reply: take back only that turn"),
+    row(ChatVerb::Stop, "stop", false, "stop the answer that is being written"),
+    row(ChatVerb::New, "new", false, "begin a new conversation here"),
+    row(ChatVerb::Status, "status", false, "show what is going on"),
+    row(ChatVerb::Posts, "posts", false, "list the posts that could not be taken back"),
+    row(ChatVerb::Help, "help", false, "list the commands"),
 ];
 
-const fn row(verb: Verb, name: &'static str, takes_number: bool, help: &'static str) -> Row {
+const fn row(verb: ChatVerb, name: &'static str, takes_number: bool, help: &'static str) -> Row {
     Row { verb, name, takes_number, help }
 }
 
@@ -73,9 +48,9 @@ const fn row(verb: Verb, name: &'static str, takes_number: bool, help: &'static 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A command, with its number: at least 1.
-    Run(Verb, Option<u32>),
+    Run(ChatVerb, Option<u32>),
     /// A command with a number where none is, or with other words after it. The answer is its line of the help.
-    Misused(Verb),
+    Misused(ChatVerb),
 }
 
 /// The command of a message to us, or `None` if it is text. `name` is our name on the platform.
@@ -104,7 +79,7 @@ pub fn parse(event: &Inbound, prefix: CommandPrefix, name: &str) -> Option<Comma
 }
 
 /// How people write a command, such as `/rewind`.
-pub fn spelled(verb: Verb, prefix: CommandPrefix) -> String {
+pub fn spelled(verb: ChatVerb, prefix: CommandPrefix) -> String {
     let sign = match prefix {
         CommandPrefix::Slash => "/",
         CommandPrefix::Bang => "!",
@@ -114,7 +89,7 @@ pub fn spelled(verb: Verb, prefix: CommandPrefix) -> String {
 }
 
 /// The row of a command.
-pub fn row_of(verb: Verb) -> &'static Row {
+pub fn row_of(verb: ChatVerb) -> &'static Row {
     TABLE.iter().find(|row| row.verb == verb).expect("BUG: the table has a row for each verb")
 }
 

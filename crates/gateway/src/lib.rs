@@ -9,6 +9,8 @@ mod discord;
 mod failure;
 mod http;
 pub mod matrix;
+#[cfg(test)]
+mod odd;
 pub mod platforms;
 pub mod preview;
 pub mod rate;

@@ -9,12 +9,13 @@ mod tests;
 
 use std::time::Duration;
 
+use retake_wire::chat::ChatVerb;
+
 pub use self::counts::{Counts, Fate, Stays};
 pub use self::labels::Label;
 
 use crate::adapter::{SetupStep, StyledText};
 use crate::capabilities::CommandPrefix;
-use crate::commands::Verb;
 
 /// A sentence for people in a chat. Names are untrusted: they are shown on one line, and shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +47,11 @@ pub enum Sentence {
     /// The list or the button is older than the conversation.
     Stale,
     /// There is nothing that a command could do.
-    NothingTo(Verb),
+    NothingTo(ChatVerb),
     /// The posts that were removed can be posted again.
     PostAgain(u32),
     /// A command was written in a wrong way.
-    Usage(Verb, CommandPrefix),
+    Usage(ChatVerb, CommandPrefix),
     /// The commands.
     Help(CommandPrefix),
     /// Somebody may not do that.
@@ -167,7 +168,7 @@ pub enum Refusal {
     /// An edit would take back turns that its author may not take back.
     EditOfOlder,
     /// It needs a reply to a message.
-    NeedsReply(Verb, CommandPrefix),
+    NeedsReply(ChatVerb, CommandPrefix),
     /// Files were changed in the meantime.
     FilesChanged(u32),
 }

@@ -1,9 +1,9 @@
 //! What is a command, and what is text.
 
 use proptest::prelude::*;
-use retake_wire::chat::{Addressed, Audience, Inbound, InboundFile, InboundMessage, Person, Place};
+use retake_wire::chat::{Addressed, Audience, ChatVerb, Inbound, InboundFile, InboundMessage, Person, Place};
 
-use super::{Command, TABLE, Verb, parse, row_of, spelled};
+use super::{Command, TABLE, parse, row_of, spelled};
 use crate::capabilities::CommandPrefix::{self, Bang, Mention, Slash};
 
 fn message(text: &str) -> InboundMessage {
@@ -29,9 +29,9 @@ fn read(text: &str, prefix: CommandPrefix) -> Option<Command> {
 #[test]
 fn commands_are_read_in_the_form_of_the_platform() {
     let rows = [
-        ("/rewind", Slash, Some(Command::Run(Verb::Rewind, None))),
-        ("  /Rewind  2 ", Slash, Some(Command::Run(Verb::Rewind, Some(2)))),
-        ("/rewind@retakebot 2", Slash, Some(Command::Run(Verb::Rewind, Some(2)))),
+        ("/rewind", Slash, Some(Command::Run(ChatVerb::Rewind, None))),
+        ("  /Rewind  2 ", Slash, Some(Command::Run(ChatVerb::Rewind, Some(2)))),
+        ("/rewind@retakebot 2", Slash, Some(Command::Run(ChatVerb::Rewind, Some(2)))),
         ("/rewind@otherbot 2", Slash, None),
         ("/rewind@", Slash, None),
         ("!rewind", Slash, None),
@@ -42,19 +42,19 @@ fn commands_are_read_in_the_form_of_the_platform() {
         ("/start", Slash, None),
         ("/", Slash, None),
         ("", Slash, None),
-        ("/undo 0", Slash, Some(Command::Misused(Verb::Undo))),
-        ("/undo +1", Slash, Some(Command::Misused(Verb::Undo))),
-        ("/undo -1", Slash, Some(Command::Misused(Verb::Undo))),
-        ("/undo 99999999999", Slash, Some(Command::Misused(Verb::Undo))),
-        ("/undo ١", Slash, Some(Command::Misused(Verb::Undo))),
-        ("/undo 1\nand more", Slash, Some(Command::Misused(Verb::Undo))),
-        ("/stop 2", Slash, Some(Command::Misused(Verb::Stop))),
-        ("!redo 3", Bang, Some(Command::Run(Verb::Redo, Some(3)))),
+        ("/undo 0", Slash, Some(Command::Misused(ChatVerb::Undo))),
+        ("/undo +1", Slash, Some(Command::Misused(ChatVerb::Undo))),
+        ("/undo -1", Slash, Some(Command::Misused(ChatVerb::Undo))),
+        ("/undo 99999999999", Slash, Some(Command::Misused(ChatVerb::Undo))),
+        ("/undo ١", Slash, Some(Command::Misused(ChatVerb::Undo))),
+        ("/undo 1\nand more", Slash, Some(Command::Misused(ChatVerb::Undo))),
+        ("/stop 2", Slash, Some(Command::Misused(ChatVerb::Stop))),
+        ("!redo 3", Bang, Some(Command::Run(ChatVerb::Redo, Some(3)))),
         ("!redo@retakebot", Bang, None),
-        ("!stop it", Bang, Some(Command::Misused(Verb::Stop))),
+        ("!stop it", Bang, Some(Command::Misused(ChatVerb::Stop))),
         ("/redo", Bang, None),
-        ("posts", Mention, Some(Command::Run(Verb::Posts, None))),
-        ("undo 2", Mention, Some(Command::Run(Verb::Undo, Some(2)))),
+        ("posts", Mention, Some(Command::Run(ChatVerb::Posts, None))),
+        ("undo 2", Mention, Some(Command::Run(ChatVerb::Undo, Some(2)))),
         ("drop the table", Mention, None),
         ("drop 2", Mention, None),
         ("/undo", Mention, None),

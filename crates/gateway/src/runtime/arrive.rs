@@ -10,7 +10,7 @@ use super::aside::Aside;
 use super::files::{self, Sizes};
 use super::join::{Envelope, merged, place_of};
 use super::owner::NotDone;
-use super::words::{self, wire_verb};
+use super::words;
 use super::{Context, RuntimeError, guarded};
 use crate::capabilities::CommandPrefix;
 use crate::commands::{self, Command};
@@ -88,7 +88,7 @@ pub(super) fn command_of(context: &Context, event: &Inbound) -> Option<ChatComma
         return None;
     }
     match commands::parse(event, prefix, &context.us.name)? {
-        Command::Run(verb, count) => Some(ChatCommand { verb: wire_verb(verb), count }),
+        Command::Run(verb, count) => Some(ChatCommand { verb, count }),
         // The owner knows who may get an answer, and the help says how the command is written.
         Command::Misused(_) => Some(ChatCommand { verb: ChatVerb::Help, count: None }),
     }

@@ -1,9 +1,8 @@
 //! From the typed notices of the owner to sentences and labels. Must never make words of its own.
 
-use retake_wire::chat::{ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, PostCounts, StayCause};
+use retake_wire::chat::{ButtonLabel, ChatNotice, ChatRefusal, ChatStep, PostCounts, StayCause};
 
 use crate::capabilities::{Capabilities, DeletionWindow};
-use crate::commands::Verb;
 use crate::sentences::{Approval, Counts, Fate, Label, Posts, Refusal, Sentence, Status, Stays, Step};
 
 /// The text of a notice.
@@ -86,8 +85,8 @@ fn of_refusal(refusal: &ChatRefusal, capabilities: &Capabilities) -> Sentence {
         ChatRefusal::OwnersOnly => Refusal::OwnersOnly,
         ChatRefusal::NotYourButton => Refusal::NotYourButton,
         ChatRefusal::NotOfThisConversation => Refusal::NotOfThisConversation,
-        ChatRefusal::NeedsReply { verb } => Refusal::NeedsReply(verb_of(*verb), capabilities.commands),
-        ChatRefusal::Nothing { verb } => return Sentence::NothingTo(verb_of(*verb)),
+        ChatRefusal::NeedsReply { verb } => Refusal::NeedsReply(*verb, capabilities.commands),
+        ChatRefusal::Nothing { verb } => return Sentence::NothingTo(*verb),
         ChatRefusal::Stale => return Sentence::Stale,
         ChatRefusal::FilesChanged { count } => Refusal::FilesChanged(*count),
         ChatRefusal::Problem { code } => return Sentence::NotDone(code.clone()),
@@ -117,35 +116,4 @@ fn counts(posts: &PostCounts, capabilities: &Capabilities) -> Counts {
         counts.add(Fate::Stays(why), stays.count);
     }
     counts
-}
-
-/// The command that people wrote, for the owner.
-pub(super) fn wire_verb(verb: Verb) -> ChatVerb {
-    match verb {
-        Verb::Rewind => ChatVerb::Rewind,
-        Verb::Undo => ChatVerb::Undo,
-        Verb::Redo => ChatVerb::Redo,
-        Verb::Retry => ChatVerb::Retry,
-        Verb::Drop => ChatVerb::Drop,
-        Verb::Stop => ChatVerb::Stop,
-        Verb::New => ChatVerb::New,
-        Verb::Help => ChatVerb::Help,
-        Verb::Status => ChatVerb::Status,
-        Verb::Posts => ChatVerb::Posts,
-    }
-}
-
-fn verb_of(verb: ChatVerb) -> Verb {
-    match verb {
-        ChatVerb::Rewind => Verb::Rewind,
-        ChatVerb::Undo => Verb::Undo,
-        ChatVerb::Redo => Verb::Redo,
-        ChatVerb::Retry => Verb::Retry,
-        ChatVerb::Drop => Verb::Drop,
-        ChatVerb::Stop => Verb::Stop,
-        ChatVerb::New => Verb::New,
-        ChatVerb::Help => Verb::Help,
-        ChatVerb::Status => Verb::Status,
-        ChatVerb::Posts => Verb::Posts,
-    }
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use retake_wire::ProblemCode;
+use retake_wire::chat::ChatVerb;
 
 use super::{Approval, Counts, Fate, FileProblem, Posts, Refusal, Sentence, Status, Stays, Step};
 use crate::adapter::SetupStep;
 use crate::capabilities::{CommandPrefix, LengthUnit};
-use crate::commands::{TABLE, Verb, row_of, spelled};
+use crate::commands::{TABLE, row_of, spelled};
 use crate::text::beginning;
 
 /// The longest name that is shown.
@@ -163,21 +164,21 @@ fn elsewhere(places: &[(String, u32)]) -> String {
     format!("This also takes back {}. There too, or leave them?", list(&parts))
 }
 
-fn nothing(verb: Verb) -> &'static str {
+fn nothing(verb: ChatVerb) -> &'static str {
     match verb {
-        Verb::Rewind => "There is no turn that could be taken back.",
-        Verb::Undo => "There is nothing to undo.",
-        Verb::Redo => "There is nothing to do again.",
-        Verb::Retry => "There is no message to answer again.",
-        Verb::Drop => "There is no turn that could be dropped.",
-        Verb::Stop => "Nothing is running.",
-        Verb::New | Verb::Help | Verb::Status => "There is nothing to do.",
-        Verb::Posts => "There are no posts.",
+        ChatVerb::Rewind => "There is no turn that could be taken back.",
+        ChatVerb::Undo => "There is nothing to undo.",
+        ChatVerb::Redo => "There is nothing to do again.",
+        ChatVerb::Retry => "There is no message to answer again.",
+        ChatVerb::Drop => "There is no turn that could be dropped.",
+        ChatVerb::Stop => "Nothing is running.",
+        ChatVerb::New | ChatVerb::Help | ChatVerb::Status => "There is nothing to do.",
+        ChatVerb::Posts => "There are no posts.",
     }
 }
 
 /// A line of the help.
-fn line(verb: Verb, prefix: CommandPrefix) -> String {
+fn line(verb: ChatVerb, prefix: CommandPrefix) -> String {
     let row = row_of(verb);
     let number = if row.takes_number { " [N]" } else { "" };
     format!("{}{number}: {}", spelled(verb, prefix), row.help)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+use retake_wire::chat::ChatVerb;
 
 use super::*;
 
@@ -102,9 +103,9 @@ fn of_steps() -> Rows {
         ),
         (Sentence::Choose, "Which turn should be the first one to go?"),
         (Sentence::Stale, "The conversation has changed since then. Nothing was done."),
-        (Sentence::NothingTo(Verb::Undo), "There is nothing to undo."),
+        (Sentence::NothingTo(ChatVerb::Undo), "There is nothing to undo."),
         (Sentence::PostAgain(3), "3 posts are no longer in the chat. I can post them again."),
-        (Sentence::Usage(Verb::Undo, slash), "Write it like this: /undo [N]: undo the last N steps"),
+        (Sentence::Usage(ChatVerb::Undo, slash), "Write it like this: /undo [N]: undo the last N steps"),
     ]
 }
 
@@ -129,7 +130,7 @@ fn of_refusals() -> Rows {
             "Other people wrote after that message, so its edit takes nothing back. You can say it as a new message.",
         ),
         (
-            Sentence::Refusal(Refusal::NeedsReply(Verb::Drop, CommandPrefix::Bang)),
+            Sentence::Refusal(Refusal::NeedsReply(ChatVerb::Drop, CommandPrefix::Bang)),
             "Write !drop in a reply to the message that you mean.",
         ),
         (

@@ -202,7 +202,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Reader;
-    use crate::slack::Us;
+    use crate::{odd, slack::Us};
 
     fn us() -> Us {
         Us { user: "U1".into(), bot: Some("B1".into()), name: "retake".into() }
@@ -230,35 +230,13 @@ mod tests {
         vec![message, changed, deleted, press, joined]
     }
 
-    /// Pointers to all parts of a value.
-    fn parts(value: &Value, at: &str, found: &mut Vec<String>) {
-        found.push(at.to_owned());
-        match value {
-            Value::Object(fields) => {
-                fields.iter().for_each(|(name, value)| parts(value, &format!("{at}/{name}"), found));
-            }
-            Value::Array(values) => {
-                values.iter().enumerate().for_each(|(n, value)| parts(value, &format!("{at}/{n}"), found));
-            }
-            _ => {}
-        }
-    }
-
     proptest! {
         #[test]
         fn odd_payloads_never_panic(
             sample in 0..5_usize,
-            picks in prop::collection::vec((any::<prop::sample::Index>(), 0..7_usize), 0..4),
+            picks in odd::picks(),
         ) {
-            let odd = [json!(null), json!(-1), json!(1e300), json!("é"), json!([]), json!({}), json!(true)];
-            let mut payload = payloads().remove(sample);
-            for (pick, kind) in picks {
-                let mut found = Vec::new();
-                parts(&payload, "", &mut found);
-                if let Some(part) = payload.pointer_mut(pick.get(&found).as_str()) {
-                    *part = odd[kind].clone();
-                }
-            }
+            let payload = odd::with(payloads().remove(sample), picks);
             let us = us();
             let reader = Reader { account: "sl", us: &us };
             reader.event(&payload);

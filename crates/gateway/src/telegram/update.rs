@@ -194,6 +194,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Us, event};
+    use crate::odd;
 
     fn updates() -> Vec<Value> {
         let chat = json!({"id": -5, "type": "group"});
@@ -214,35 +215,13 @@ mod tests {
         ]
     }
 
-    /// Pointers to all parts of a value.
-    fn parts(value: &Value, at: &str, found: &mut Vec<String>) {
-        found.push(at.to_owned());
-        match value {
-            Value::Object(fields) => {
-                fields.iter().for_each(|(name, value)| parts(value, &format!("{at}/{name}"), found));
-            }
-            Value::Array(values) => {
-                values.iter().enumerate().for_each(|(n, value)| parts(value, &format!("{at}/{n}"), found));
-            }
-            _ => {}
-        }
-    }
-
     proptest! {
         #[test]
         fn odd_updates_never_panic(
             sample in 0..5_usize,
-            picks in prop::collection::vec((any::<prop::sample::Index>(), 0..7_usize), 0..4),
+            picks in odd::picks(),
         ) {
-            let odd = [json!(null), json!(-1), json!(1e300), json!("é"), json!([]), json!({}), json!(true)];
-            let mut update = updates().remove(sample);
-            for (pick, kind) in picks {
-                let mut found = Vec::new();
-                parts(&update, "", &mut found);
-                if let Some(part) = update.pointer_mut(pick.get(&found).as_str()) {
-                    *part = odd[kind].clone();
-                }
-            }
+            let update = odd::with(updates().remove(sample), picks);
             event("tg", &Us { id: "7".into(), name: "retake_bot".into() }, &update);
         }
     }
