@@ -8,7 +8,7 @@ use retake_wire::reply::{Conversations, Entries, Operations, Tree};
 use retake_wire::request::{ConversationTarget, List, Page};
 use retake_wire::{
     Client, Follow, Grant, HttpClient, OwnerAddress, Principal, Problem, Reply, Request, Right, Role, Run,
-    TokenCreate, TokenTarget, Tokens,
+    RunNotice, TokenCreate, TokenTarget, Tokens,
 };
 use serde_json::{Value, json};
 
@@ -331,6 +331,30 @@ async fn message_of_a_token_attaches_no_file() {
         let said = serde_json::to_string(&entries[0].parts).expect("JSON");
         assert_eq!(said.contains("hunter2") || said.contains("aHVudGVyMg"), attaches, "{said}");
     }
+}
+
+#[tokio::test]
+async fn size_of_a_message_tells_a_token_nothing_of_a_file() {
+    let desk = Desk::tiny().await;
+    let file = desk.file("secret.txt");
+    std::fs::write(&file, "hunter2 ".repeat(4_000)).expect("written");
+    let reader = bearer(&desk, &token(&desk, "reader", Right::Read, None).await);
+    let id = desk.create(None, Some(&desk.folder("work"))).await;
+    let size = async |client: &dyn Client, path: &std::path::Path| {
+        let query = json!({
+            "conversation": id, "model": "ollama/tiny",
+            "parts": [{ "type": "text", "text": format!("see @{}", path.display()) }],
+        });
+        let query = serde_json::from_value(query).expect("a query");
+        let Ok(Reply::Context(context)) = client.call(Request::Context(query)).await else {
+            panic!("a reply")
+        };
+        let Some(RunNotice::TooLongForModel { tokens, .. }) = context.warning else { panic!("{context:?}") };
+        tokens
+    };
+    let missing = desk.file("absent.txt");
+    assert!(size(&*desk.client, &file).await > size(&*desk.client, &missing).await + 1_000);
+    assert_eq!(size(&reader, &file).await, size(&reader, &missing).await);
 }
 
 #[tokio::test]

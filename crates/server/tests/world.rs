@@ -64,6 +64,11 @@ impl Desk {
         Self::with(&SETTINGS.replace("10000", "0")).await
     }
 
+    /// With a model that no message fits into.
+    pub(super) async fn tiny() -> Self {
+        Self::with(&format!("{SETTINGS}[models.\"ollama/tiny\"]\ncontext_tokens = 10\n")).await
+    }
+
     async fn with(settings: &str) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         std::fs::write(home.path().join("config.toml"), settings).expect("written");

@@ -153,7 +153,9 @@ impl InProcess {
 
     pub(super) async fn context(&self, of: request::ContextQuery) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
-        let parts = parts_in(of.parts)?;
+        let mut parts = parts_in(of.parts)?;
+        // Its size would tell of a file that the message names.
+        parts.extend(self.untrusted_mark().filter(|_| !parts.is_empty()));
         let it = self.engine.context(id, of.model.as_deref(), parts).await.map_err(problem)?;
         let ContextParts { system, notes, summaries, messages, results } = it.parts;
         Ok(Reply::Context(reply::Context {

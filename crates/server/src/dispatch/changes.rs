@@ -309,7 +309,7 @@ impl InProcess {
 
 impl InProcess {
     /// The mark of a message whose mentions attach no file: any file of this machine could be named.
-    fn untrusted_mark(&self) -> Option<Part> {
+    pub(super) fn untrusted_mark(&self) -> Option<Part> {
         (!self.caller.may_mention_files()).then(retake_engine::prompt::piped)
     }
 
