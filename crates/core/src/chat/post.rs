@@ -271,7 +271,10 @@ impl Post {
             }
             (PostState::Cancelled, true) => {
                 (self.state, self.op) = (PostState::Planned, None);
-                self.starts(now);
+                // A further part waits for the one before.
+                if self.part.0 == 0 {
+                    self.starts(now);
+                }
             }
             (PostState::Sending | PostState::Lost, _) => {
                 self.is_done = !is_wanted;

@@ -37,6 +37,8 @@ fn post_that_is_taken_back_is_cancelled_deleted_or_stays_with_its_cause() {
         (sent(unwanted(sending(planned())), None, true), PostState::Deleting, true),
         (unwanted(there()).wanted(true, OpNo(4), NOW), PostState::Sent, false),
         (unwanted(planned()).wanted(true, OpNo(4), NOW), PostState::Planned, true),
+        // A second part waits for the first.
+        (unwanted(Post { part: (1, 2), ..planned() }).wanted(true, OpNo(4), NOW), PostState::Planned, false),
         (
             unwanted(there()).settled(PostResult::Deleted(Deletion::Emptied), NOW),
             PostState::Gone(Deletion::Emptied),
