@@ -127,10 +127,11 @@ fn list(cx: &mut Context<'_>) -> Result {
 }
 
 async fn remove(cx: &mut Context<'_>, name: &str) -> Result {
-    read(cx, name)?;
-    accounts::remove(&cx.paths.config_file, name)
-        .map_err(|error| file("can't remove the account", &error))?;
-    // Its gateway ends with its token. One that was revoked before is no error.
+    // A file that can't be read can be removed, too.
+    if !accounts::path(&cx.paths.config_file, name).exists() {
+        read(cx, name)?;
+    }
+    // Its gateway ends with its token. The file goes last: until then, the command can be repeated.
     let tokens = cx.call(Request::TokenList).await?;
     if let retake_wire::Reply::Tokens(tokens) = tokens {
         for token in tokens.tokens {
@@ -139,6 +140,8 @@ async fn remove(cx: &mut Context<'_>, name: &str) -> Result {
             }
         }
     }
+    accounts::remove(&cx.paths.config_file, name)
+        .map_err(|error| file("can't remove the account", &error))?;
     if cx.json {
         return cx.print(&crate::context::document(&serde_json::json!({ "removed": name })));
     }

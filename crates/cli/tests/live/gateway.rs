@@ -160,3 +160,14 @@ fn chat_on_a_real_server_is_set_up_answered_and_taken_back() {
     let log = world.owner_log();
     assert!(!log.contains("3 times 3") && !log.contains("syt_") && !log.contains("@ann"), "{log}");
 }
+
+#[test]
+fn account_whose_file_is_damaged_is_removed() {
+    let world = World::new();
+    let folder = world.home().join("gateways");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("matrix.json"), "{").expect("written");
+    assert!(world.does(&["gateway", "list"]).contains("can't be used"));
+    assert!(world.does(&["gateway", "remove", "matrix"]).contains("removed matrix"));
+    assert!(!folder.join("matrix.json").exists());
+}

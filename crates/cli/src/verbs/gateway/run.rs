@@ -8,7 +8,7 @@ use retake_engine::ids::{Random as _, SystemRandom};
 use retake_gateway::{Clock, Limits, Options, RuntimeError};
 use retake_server::socket_of;
 use retake_wire::chat::GatewayConnect;
-use retake_wire::{Client, HttpClient, OwnerAddress, ProblemKind, Request};
+use retake_wire::{Client, HttpClient, OwnerAddress, ProblemCode, ProblemKind, Request};
 
 use super::connect;
 use crate::accounts::Account;
@@ -89,6 +89,9 @@ fn ended(error: &RuntimeError) -> Failure {
         RuntimeError::BadToken => "remove the account, and add it with a new token",
         RuntimeError::Occupied => "stop the other program that uses this account, and run the gateway again",
         RuntimeError::Held { .. } => "stop the other gateway, or wait a minute if it has ended",
+        RuntimeError::Owner(ProblemCode::OwnerVersion) => {
+            "start the agent and the gateway with the same version of retake: `retake stop`, then run it again"
+        }
         RuntimeError::Owner(_) => "remove the account, and add it again: its token may be revoked",
     };
     let what = match error {
