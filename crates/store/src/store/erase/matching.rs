@@ -45,9 +45,11 @@ pub(in crate::store) fn part_holds(part: &Part, text: &str) -> bool {
     }
 }
 
-/// Whether a name of an entry contains a text: its author, or its id on a platform.
+/// Whether a name of an entry contains a text: its author, its id on a platform, or the id of the person who wrote it in a chat.
 pub(in crate::store) fn names_hold(entry: &Entry, text: &str) -> bool {
-    holds(&entry.author, text) || entry.platform_id.as_deref().is_some_and(|id| holds(id, text))
+    let person = entry.origin.as_ref().map(|origin| &*origin.person);
+    holds(&entry.author, text)
+        || [entry.platform_id.as_deref(), person].into_iter().flatten().any(|id| holds(id, text))
 }
 
 /// A string with JSON escapes replaced, whether it is JSON or not; `None` if it has none.
