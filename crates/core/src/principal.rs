@@ -4,7 +4,7 @@
 /// The longest name of a token or an account.
 const LONGEST: usize = 40;
 
-/// Who a request comes from (`design.md`, section 8).
+/// Who a request comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Principal {
     /// The user of this machine, and the owner itself.

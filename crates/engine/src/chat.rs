@@ -14,8 +14,6 @@ use retake_core::{
 };
 use tokio::sync::Notify;
 
-pub use pairing::Paired;
-
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -204,22 +202,6 @@ impl Engine {
     ) -> Result<()> {
         self.chat_lease(&account, holder).await?;
         Ok(self.store().set_chat_hold(account, bucket, until).await?)
-    }
-
-    /// Binds a place to a conversation.
-    pub async fn chat_bind(
-        &self,
-        place: ChatPlace,
-        conversation: ConversationId,
-        is_shared: bool,
-    ) -> Result<()> {
-        let binding = ChatBinding { place, conversation, is_shared, last: None };
-        Ok(self.store().bind_chat(binding).await?)
-    }
-
-    /// Removes the binding of a place. Returns whether there was one.
-    pub async fn chat_unbind(&self, place: ChatPlace) -> Result<bool> {
-        Ok(self.store().unbind_chat(place).await?)
     }
 
     /// Plans a notice.

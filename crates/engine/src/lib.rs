@@ -60,7 +60,7 @@ pub use agent::{
     AgentConfig, Audience, ClientPresence, CommandEnvironment, JobAtWork, JobPrinted, JobShown,
     PermissionChange, SettledRules, Todo, TodoState, Used,
 };
-pub use chat::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayConnected, GatewayEvent, Paired};
+pub use chat::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayConnected, GatewayEvent};
 pub use confinement::Confinement;
 pub use drafts::DraftHome;
 pub use error::{EngineError, Kind, Result};

@@ -27,7 +27,7 @@ pub const TABLE: &[Row] = &[
         ChatVerb::Rewind,
         "rewind",
         true,
-        "take back the last N turns, or choose; in a reply, back to that message",
+        "take back the last turn, or the last N; in a reply, back to that message",
     ),
     row(ChatVerb::Undo, "undo", true, "undo the last N steps"),
     row(ChatVerb::Redo, "redo", true, "do N undone steps again"),

@@ -51,7 +51,7 @@ pub trait Clock: Send + Sync {
 /// How a gateway runs.
 #[derive(Clone)]
 pub struct Options {
-    /// The name of the account in the settings.
+    /// The name of the account: `retake gateway list` shows it.
     pub account: String,
     /// The name of this gateway, for others that want the account: its process and machine.
     pub holder: String,
@@ -233,10 +233,10 @@ impl Context {
             Inbound::Message(message) => {
                 let last = also.last().map_or(&message.message, |it| &it.message);
                 match outcome {
-                    Arrival::Said { .. } => {
+                    Arrival::Said { .. } | Arrival::Observed => {
                         known.places.insert(message.place.clone(), Some(last.clone()));
                     }
-                    Arrival::Observed | Arrival::Done => {
+                    Arrival::Done => {
                         if let Some(place) = known.places.get_mut(&message.place) {
                             *place = Some(last.clone());
                         }

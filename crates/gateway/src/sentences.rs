@@ -165,7 +165,7 @@ pub enum Refusal {
     OwnersOnly,
     /// The message is of another conversation, or of none.
     NotOfThisConversation,
-    /// An edit would take back turns that its author may not take back.
+    /// An edit of a message that is not the last one.
     EditOfOlder,
     /// It needs a reply to a message.
     NeedsReply(ChatVerb, CommandPrefix),

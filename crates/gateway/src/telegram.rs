@@ -104,7 +104,7 @@ impl Telegram {
         self.me.get_or_try_init(async || us_of(&self.api.call("getMe", &json!({})).await?)).await
     }
 
-    /// Sends a post. If the chat has a new id, nothing was sent: the event with that id is on its way, and the post's place changes.
+    /// Sends a post. If the chat has a new id, nothing was sent. The event with that id moves the conversation, but not this post.
     async fn send_post(&self, place: &Place, post: &Outgoing) -> Result<Value, Failure> {
         let arguments = post::arguments(place, post);
         let sent = match &post.file {

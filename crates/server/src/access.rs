@@ -1,4 +1,4 @@
-//! Access: who sends a request, and whether a grant covers it. [`InProcess::permit`] is the only place that decides. Everything that
+//! Access: who sends a request, and whether a grant covers it. [`InProcess::authorize`] is the only place that decides. Everything that
 //! reaches the engine for a client passes it first: requests, runs, subscriptions, imports and attaching.
 
 use std::sync::Arc;
@@ -165,7 +165,9 @@ impl InProcess {
 
 fn not_permitted(demand: Demand<'_>) -> Problem {
     let needed: &str = demand.need.right.into();
-    own_problem(ProblemKind::Refused, NOT_PERMITTED, &[("right", needed.into())])
+    // The right of a gateway is no grant.
+    let what = if demand.need.over == Over::Account { "account" } else { "grant" };
+    own_problem(ProblemKind::Refused, NOT_PERMITTED, &[("right", needed.into()), ("what", what.into())])
 }
 
 /// How often a stream looks whether its token has expired: a sleep for years would not be exact.

@@ -4,12 +4,14 @@
 mod platform;
 
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion, GatewayConnect,
-    GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair, Person, Place,
-    PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf, StayCause, StayCount, Unpair,
+    Addressed, Arrival, Arrive, Arrived, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion,
+    GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair,
+    Person, Place, PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf, StayCause, StayCount,
+    Unpair,
 };
+use retake_wire::reply::Entries;
 use retake_wire::request::List;
-use retake_wire::{Action, Client, Problem, Request, request};
+use retake_wire::{Action, Client, Part, Problem, Reply, Request, request};
 
 use super::world::{Desk, apply, get, log, variant};
 
@@ -273,6 +275,36 @@ async fn gateways_case_83_and_84_edit_of_the_last_prompt_replaces_its_answer_and
 }
 
 #[tokio::test]
+async fn edit_of_an_older_message_changes_nothing_and_the_chat_is_told_why() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    gateway.says(says("2", "two")).await;
+    gateway.works(1).await;
+    gateway.arrives("e1", Inbound::Edited(says("1", "uno")), None).await;
+    let notices = gateway.works(1).await;
+    assert_eq!(notices, [ChatNotice::Refused(ChatRefusal::EditOfOlder)]);
+    assert_eq!((gateway.answers(), texts(&desk, &conversation(&desk).await).await), (2, 4));
+}
+
+#[tokio::test]
+async fn message_that_comes_too_late_is_stored_as_it_was_written_and_not_answered() {
+    let (desk, mut gateway) = paired(false).await;
+    let late =
+        |key: &str| Arrive { is_late: true, ..gateway.arrive(key, Inbound::Message(says("1", "one")), None) };
+    let outcome = async |arrive| match gateway.client.call(Request::Arrive(arrive)).await {
+        Ok(Reply::Arrived(Arrived { outcome, again })) => (outcome, again),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(outcome(late("k")).await, (Arrival::Observed, false));
+    assert_eq!(outcome(late("k")).await, (Arrival::Observed, true));
+    gateway.works(1).await;
+    let Entries { entries, .. } = get!(desk, Entries, Request::Log(log(&conversation(&desk).await)));
+    let [entry] = &entries[..] else { panic!("{entries:?}") };
+    assert_eq!((&entry.parts[..], gateway.answers()), (&[Part::Text { text: "one".to_owned() }][..], 0));
+}
+
+#[tokio::test]
 async fn gateways_case_85_post_that_somebody_else_deleted_is_gone() {
     let (desk, mut gateway) = paired(false).await;
     gateway.says(says("1", "one")).await;
@@ -324,17 +356,7 @@ async fn token_of_a_gateway_permits_nothing_but_its_account() {
         place: Place { account: "other".into(), chat: "1".into(), thread: None },
         ..says("2", "two")
     };
-    let arrive = Arrive {
-        account: "chat".into(),
-        holder: "one".into(),
-        transport_key: "k".into(),
-        event: Inbound::Message(elsewhere),
-        parts: Vec::new(),
-        command: None,
-        moderates: false,
-        is_late: false,
-        also: Vec::new(),
-    };
+    let arrive = gateway.arrive("k", Inbound::Message(elsewhere), None);
     assert_eq!(code(Request::Arrive(arrive)).await, "usage");
 }
 
@@ -368,17 +390,7 @@ pub(super) async fn answered() -> Vec<(String, String)> {
             wait_ms: 0,
             most: None,
         }),
-        Request::Arrive(Arrive {
-            account: account.clone(),
-            holder,
-            transport_key: "k".into(),
-            event: Inbound::Message(says("2", "two")),
-            parts: Vec::new(),
-            command: None,
-            moderates: false,
-            is_late: false,
-            also: Vec::new(),
-        }),
+        Request::Arrive(gateway.arrive("k", Inbound::Message(says("2", "two")), None)),
     ];
     let mut answered = Vec::new();
     for request in rows {

@@ -62,7 +62,7 @@ pub enum ButtonLabel {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// The name of the account in the settings.
+    /// The name of the account: `retake gateway list` shows it.
     pub account: String,
     /// The platform's id of the chat.
     pub chat: String,

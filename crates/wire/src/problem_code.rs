@@ -146,7 +146,7 @@ codes! {
     NotKept = "not_kept", "The version of the file is not kept", ["checkpoint"];
     NotLoopback = "not_loopback", "The address is not on the loopback interface", ["address"];
     NotOnPath = "not_on_path", "The message is not on the current path", ["operation", "restore"];
-    NotPermitted = "not_permitted", "The token does not permit this", ["right"];
+    NotPermitted = "not_permitted", "The token does not permit this", ["right", "what"];
     NotRunning = "not_running", "No run is active", [];
     NotScrubbed = "not_scrubbed", "Erased content could not be overwritten yet", ["detail"];
     NotServing = "not_serving", "The owner serves no TCP address", ["pid"];

@@ -7,13 +7,13 @@ use strum::{EnumString, IntoStaticStr};
 pub struct ChatNotice {
     /// Which one.
     pub kind: ChatNoticeKind,
-    /// How many turns, steps, messages.
+    /// How many turns, steps, messages. Of a status: the posts to send. Of a part: its number.
     pub count: u32,
-    /// How many files.
+    /// How many files. Of a status: the posts to delete. Of a part: how many parts there are.
     pub files: u32,
     /// Who asked, or the people that it names.
     pub names: Vec<String>,
-    /// The code of a problem, or the command.
+    /// The code of a problem, or the command. Of a status: `running` during a run.
     pub code: Option<String>,
 }
 
@@ -41,6 +41,8 @@ pub enum ChatNoticeKind {
     OwnersOnly,
     /// The message belongs to no turn of this conversation.
     NotOfThisConversation,
+    /// An edit of a message that is not the last one.
+    EditOfOlder,
     /// The command needs a reply to a message.
     NeedsReply,
     /// There is nothing to do.

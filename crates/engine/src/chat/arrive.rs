@@ -40,7 +40,7 @@ impl Engine {
             ChatEvent::Other => Arrived::Known(ArrivalOutcome::Ignored),
         };
         // A message that is stored was recorded in its own transaction; of strangers nothing is recorded.
-        if let Arrived::Known(outcome @ (ArrivalOutcome::Done | ArrivalOutcome::Observed)) = &arrived {
+        if let Arrived::Known(outcome @ ArrivalOutcome::Done) = &arrived {
             let (account, keys) = (event.account.clone(), event.keys.clone());
             self.store().note_chat_event(account, keys, outcome.clone(), self.now()).await?;
         }
@@ -79,12 +79,13 @@ impl Engine {
             return Ok(Arrived::Known(ArrivalOutcome::Done));
         }
         let by = self.member(event, message);
-        let parts = spoken(message);
+        let mut parts = spoken(message);
         if event.is_late {
+            crate::prompt::unmark(&mut parts);
             let flags = Flags { observed: true, ..Flags::default() };
             let say = SayRequest::new(self.new_entry_id(), Role::User, parts, by);
             self.store().say(of, SayRequest { flags, time: Some(message.sent), ..say }).await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Said(of)));
+            return Ok(Arrived::Known(ArrivalOutcome::Observed));
         }
         self.run_for_chat(of, message, Start::Say(parts, None), by).await?;
         Ok(Arrived::Known(ArrivalOutcome::Said(of)))
@@ -210,7 +211,7 @@ impl Engine {
         }
         let last = self.store().targets(of, None, 1).await?.into_iter().next();
         if last.is_none_or(|last| last.target.meta.id != entry) {
-            let told = notice(ChatNoticeKind::NotOfThisConversation);
+            let told = notice(ChatNoticeKind::EditOfOlder);
             self.notify_chat(of, &message.place, told, Some(&message.message), None).await?;
             return Ok(Arrived::Known(ArrivalOutcome::Done));
         }

@@ -23,13 +23,6 @@ const WRONG_MAX: u32 = 5;
 /// The name of the counter of wrong codes: no account has an empty name.
 const COUNTER: &str = "";
 
-/// A person who was paired.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paired {
-    /// The person.
-    pub person: ChatPerson,
-}
-
 impl Engine {
     /// A code for a stranger, at most one in an hour.
     pub(super) async fn pairing_code(
@@ -71,7 +64,7 @@ impl Engine {
     }
 
     /// Pairs the person with this code. After five wrong codes, all codes are closed.
-    pub async fn pair(&self, code: &str, role: ChatRole) -> Result<Paired> {
+    pub async fn pair(&self, code: &str, role: ChatRole) -> Result<()> {
         let now = self.now();
         let typed: String = code.chars().filter(|char| !char.is_whitespace() && *char != '-').collect();
         let typed = typed.to_ascii_uppercase();
@@ -87,8 +80,7 @@ impl Engine {
         };
         self.store().count_codes(COUNTER.to_owned(), true).await?;
         let person = ChatPerson { role, ..found.clone() };
-        self.store().set_chat_person(person.clone()).await?;
-        Ok(Paired { person })
+        Ok(self.store().set_chat_person(person).await?)
     }
 
     async fn close_codes(&self, people: &[ChatPerson]) -> Result<()> {

@@ -84,6 +84,7 @@ fn of_refusal(refusal: &ChatRefusal, capabilities: &Capabilities) -> Sentence {
         ChatRefusal::LastStepOf { name } => Refusal::LastStepOf(name.clone()),
         ChatRefusal::OwnersOnly => Refusal::OwnersOnly,
         ChatRefusal::NotYourButton => Refusal::NotYourButton,
+        ChatRefusal::EditOfOlder => Refusal::EditOfOlder,
         ChatRefusal::NotOfThisConversation => Refusal::NotOfThisConversation,
         ChatRefusal::NeedsReply { verb } => Refusal::NeedsReply(*verb, capabilities.commands),
         ChatRefusal::Nothing { verb } => return Sentence::NothingTo(*verb),

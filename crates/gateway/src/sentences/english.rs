@@ -197,7 +197,7 @@ fn refusal(why: &Refusal) -> String {
         Refusal::OwnersOnly => "Only an owner can do that.".into(),
         Refusal::NotOfThisConversation => "That message does not belong to this conversation.".into(),
         Refusal::EditOfOlder => {
-            "Other people wrote after that message, so its edit takes nothing back. You can say it as a new message.".into()
+            "Only an edit of the last message is answered again. You can say it as a new message.".into()
         }
         Refusal::NeedsReply(verb, prefix) => {
             format!("Write {} in a reply to the message that you mean.", spelled(*verb, *prefix))
@@ -206,7 +206,9 @@ fn refusal(why: &Refusal) -> String {
             "Nothing was taken back: 1 file has other changes now. Decide about it in the terminal.".into()
         }
         Refusal::FilesChanged(files) => {
-            format!("Nothing was taken back: {files} files have other changes now. Decide about them in the terminal.")
+            format!(
+                "Nothing was taken back: {files} files have other changes now. Decide about them in the terminal."
+            )
         }
     }
 }

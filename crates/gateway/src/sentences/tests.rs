@@ -127,7 +127,7 @@ fn of_refusals() -> Rows {
         ),
         (
             Sentence::Refusal(Refusal::EditOfOlder),
-            "Other people wrote after that message, so its edit takes nothing back. You can say it as a new message.",
+            "Only an edit of the last message is answered again. You can say it as a new message.",
         ),
         (
             Sentence::Refusal(Refusal::NeedsReply(ChatVerb::Drop, CommandPrefix::Bang)),

@@ -354,6 +354,7 @@ fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
         K::TurnsOfOthers => refused(wire::ChatRefusal::TurnsOf { names }),
         K::StepOfOther => refused(wire::ChatRefusal::LastStepOf { name: names.pop().unwrap_or_default() }),
         K::OwnersOnly => refused(wire::ChatRefusal::OwnersOnly),
+        K::EditOfOlder => refused(wire::ChatRefusal::EditOfOlder),
         K::NotOfThisConversation => refused(wire::ChatRefusal::NotOfThisConversation),
         K::NeedsReply => refused(wire::ChatRefusal::NeedsReply { verb: verb_named(code.as_deref()) }),
         K::Nothing => refused(wire::ChatRefusal::Nothing { verb: verb_named(code.as_deref()) }),

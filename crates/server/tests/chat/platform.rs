@@ -74,8 +74,9 @@ impl Gateway {
         Self { client, owner, holder: holder.to_owned(), there: BTreeMap::new(), next }
     }
 
-    pub(super) async fn arrives(&self, key: &str, event: Inbound, command: Option<ChatCommand>) -> Arrived {
-        let arrive = Arrive {
+    /// The request for an event.
+    pub(super) fn arrive(&self, key: &str, event: Inbound, command: Option<ChatCommand>) -> Arrive {
+        Arrive {
             account: "chat".into(),
             holder: self.holder.clone(),
             transport_key: key.to_owned(),
@@ -85,8 +86,11 @@ impl Gateway {
             moderates: false,
             is_late: false,
             also: Vec::new(),
-        };
-        match self.client.call(Request::Arrive(arrive)).await {
+        }
+    }
+
+    pub(super) async fn arrives(&self, key: &str, event: Inbound, command: Option<ChatCommand>) -> Arrived {
+        match self.client.call(Request::Arrive(self.arrive(key, event, command))).await {
             Ok(Reply::Arrived(arrived)) => arrived,
             other => panic!("{other:?}"),
         }

@@ -208,12 +208,11 @@ impl Context {
         &mut self,
         loaded: &Loaded,
         arrival: &ChatArrival,
-        entry: Option<Seq>,
+        (entry, outcome): (Option<Seq>, ArrivalOutcome),
         now: Time,
     ) -> Result<()> {
         let ChatArrival { origin, keys, also, content } = arrival;
         let place = &origin.place;
-        let outcome = ArrivalOutcome::Said(loaded.row.id);
         for key in keys {
             self.rows.insert_chat_event(&place.account, key, &outcome, now)?;
         }

@@ -1,9 +1,9 @@
 //! Writes: new conversations, messages, and operations; receipts, and the same receipt for a repeated request.
 
 use retake_core::{
-    Action, Apply, Caller, Change, ChangeKind, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Head,
-    KeptChange, KeptPath, LabelTarget, Meta, NewConversation, NewFork, NewSubagent, OpNo, Operation, Plan,
-    Reason, Receipt, RequestId, Revision, Say, SayRequest, Seq, Time, Totals,
+    Action, Apply, ArrivalOutcome, Caller, Change, ChangeKind, ChangeOrigin, Commit, ConversationId, Digest,
+    EntryId, Head, KeptChange, KeptPath, LabelTarget, Meta, NewConversation, NewFork, NewSubagent, OpNo,
+    Operation, Plan, Reason, Receipt, RequestId, Revision, Say, SayRequest, Seq, Time, Totals,
 };
 use serde_json::json;
 
@@ -194,7 +194,11 @@ impl Context {
         }
         if let Some(chat) = &say.by.chat {
             let entry = commit.entries.first().map(|entry| Seq(entry.meta.pos.seq));
-            self.note_arrival(&after, chat, entry, say.by.time)?;
+            let outcome = match say.flags.observed {
+                true => ArrivalOutcome::Observed,
+                false => ArrivalOutcome::Said(id),
+            };
+            self.note_arrival(&after, chat, (entry, outcome), say.by.time)?;
         }
         let receipt = said(&after, commit.entries.first().map(|entry| entry.meta.id));
         self.stage(after);

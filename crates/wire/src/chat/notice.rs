@@ -135,6 +135,8 @@ pub enum ChatRefusal {
     NotYourButton,
     /// The message belongs to no turn of this conversation.
     NotOfThisConversation,
+    /// An edit of a message that is not the last one of the conversation.
+    EditOfOlder,
     /// The command needs a reply to a message.
     NeedsReply {
         /// The command.

@@ -113,7 +113,7 @@ pub struct ChatCommand {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChatVerb {
-    /// Take back turns: `count` of them, those from the replied message on, or a choice.
+    /// Take back turns: `count` of them, or those from the replied message on. Without either: one.
     Rewind,
     /// Undo steps.
     Undo,
@@ -156,7 +156,7 @@ pub enum Arrival {
         /// The conversation.
         conversation: String,
     },
-    /// It is stored without a turn.
+    /// It is stored, and not answered: it came too late.
     Observed,
     /// A command or an edit was carried out, or refused. What people read of it is a post.
     Done,

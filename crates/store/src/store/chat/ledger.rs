@@ -113,15 +113,6 @@ impl Store {
         })
         .await
     }
-
-    /// What became of the posts that an operation took back.
-    pub async fn post_counts(&self, of: ConversationId, op: OpNo) -> Result<PostCounts> {
-        self.with(of, move |rows, loaded| {
-            let posts = rows.posts_of_op(loaded.row.log, op)?;
-            Ok(post_counts(posts.iter().filter(|post| matches!(post.kind, PostKind::Answer(_)))))
-        })
-        .await
-    }
 }
 
 impl Context {

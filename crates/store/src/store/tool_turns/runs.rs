@@ -2,8 +2,9 @@
 //! effects of a move or a mark on runs belong to the same transaction, and so does the refusal of a run with an old fence.
 
 use retake_core::{
-    Change, ChangeKind, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role,
-    Run, RunEffect, RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
+    ArrivalOutcome, Change, ChangeKind, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Fence, Pos,
+    Receipt, Role, Run, RunEffect, RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail,
+    Time, Words,
 };
 use uuid::Builder;
 
@@ -30,7 +31,7 @@ impl Context {
                 && let Some(chat) = new.words.as_ref().and_then(|words| words.chat.clone())
             {
                 let loaded = self.load(id)?;
-                self.note_arrival(&loaded, &chat, None, now)?;
+                self.note_arrival(&loaded, &chat, (None, ArrivalOutcome::Said(id)), now)?;
             }
             let Stepped { runs, over, effects } = self.step(id, &all, input)?;
             all.runs = runs;

@@ -212,13 +212,15 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::Unauthorized, "expired", "ask the user of this owner for a new one: `retake token create`"),
     (C::Unauthorized, "revoked", "ask the user of this owner for a new one: `retake token create`"),
     (C::AccountHeld, "", "stop the other gateway, or wait a minute if it has ended"),
-    (C::NoPerson, "", "the list of people has the account and the id of each"),
+    (C::NoPerson, "", "`retake pair list` shows the account and the id of each person"),
     (
         C::NoCode,
         "",
         "a code is valid for 10 minutes; after five wrong ones all are closed. Write to the bot again for another one",
     ),
     (C::NoToken, "", "`retake token list` shows the tokens"),
+    (C::NoPost, "", "`retake posts` lists them"),
+    (C::NotPermitted, "account", "only the gateway of this account may do that: `retake gateway run`"),
     (C::NotPermitted, "", "the user of this owner can make a token that permits it: `retake token create`"),
     (C::TokenExists, "", "choose another name"),
     (

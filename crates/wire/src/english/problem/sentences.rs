@@ -198,6 +198,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::NoPerson, "", "no such person is paired: {name:quoted}"),
     (C::NoPost, "", "there is no such post"),
     (C::NoToken, "", "there is no valid token “{name}”"),
+    (C::NotPermitted, "account", "this needs the token of the gateway of an account"),
     (C::NotPermitted, "", "this needs the right to {right}, and the token does not have it here"),
     (C::TokenExists, "", "a token “{name}” exists, or existed: names are not used twice"),
     (C::NoFact, "", "no fact {fact:quoted} is remembered here"),
