@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, ChangeOrigin, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath,
-    GitMove, GitRef, Grade, Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, SayRequest,
-    SeenState, Steer, Time, Words,
+    Action, Apply, ChangeOrigin, ChatArrival, ChatOrigin, ChatPlace, ContentHash, Effect, EffectClass,
+    EffectState, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Mode, NewRun, Part, Permission, Record,
+    Role, Rule, Ruling, RunInput, SayRequest, SeenState, Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
 use retake_store::{CallsSeen, NewCapture, NewDelta, Sqlite, Store};
@@ -104,6 +104,13 @@ async fn ledger(stage: &Stage) {
     let by = ChangeOrigin { author: tool, ..result.by.clone() };
     let result = SayRequest { by, platform_id: Some(format!("{SECRET}-1")), ..result };
     stage.store.say(stage.id, result).await.expect("said");
+    // Only the id of its author has the word.
+    let from_chat = stage.saying(Role::User, vec![Part::text("hello")]);
+    let place = ChatPlace { account: "chat".into(), chat: "room".into(), thread: None };
+    let origin = ChatOrigin { place, message: "m1".into(), person: format!("@{SECRET}:example.org") };
+    let chat = ChatArrival { origin, keys: vec!["k1".into()], also: Vec::new(), content: [0; 16] };
+    let by = ChangeOrigin { chat: Some(Arc::new(chat)), ..from_chat.by.clone() };
+    stage.store.say(stage.id, SayRequest { by, ..from_chat }).await.expect("said");
 }
 
 /// The deltas, layers and captures of a backup.
