@@ -355,6 +355,10 @@ impl Post {
                 (self.state, self.due) = (PostState::Gone(how), None);
             }
             (PostState::Deleting, PostResult::Stays(why)) => self.stays(why),
+            // The request did not leave, and its entry was taken back meanwhile.
+            (PostState::Sending, PostResult::Later(_)) if self.is_done => {
+                (self.state, self.due, self.is_done) = (PostState::Cancelled, None, false);
+            }
             (state, PostResult::Later(at)) if self.due.is_some() && state != PostState::Cancelled => {
                 // The request did not leave.
                 if state == PostState::Sending {

@@ -51,6 +51,16 @@ fn post_that_is_taken_back_is_cancelled_deleted_or_stays_with_its_cause() {
 }
 
 #[test]
+fn request_that_did_not_leave_is_cancelled_if_it_was_taken_back_meanwhile() {
+    let refused = unwanted(sending(planned())).settled(PostResult::Later(Time(NOW.0 + 5)), NOW);
+    assert_eq!((refused.state, refused.due), (PostState::Cancelled, None));
+    let again = refused.wanted(true, OpNo(4), NOW);
+    assert_eq!((again.state, again.is_done, again.due), (PostState::Planned, false, Some(NOW)));
+    let other = sending(planned()).settled(PostResult::Later(Time(NOW.0 + 5)), NOW);
+    assert_eq!((other.state, other.due), (PostState::Planned, Some(Time(NOW.0 + 5))));
+}
+
+#[test]
 fn post_that_is_gone_never_comes_back_by_itself() {
     let gone =
         unwanted(sent(sending(planned()), None, true)).settled(PostResult::Deleted(Deletion::Gone), NOW);
