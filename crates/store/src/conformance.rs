@@ -7,6 +7,7 @@ mod access;
 mod atoms;
 mod basics;
 mod branches;
+mod chats;
 mod concurrency;
 mod drafts;
 mod effects;
@@ -36,6 +37,7 @@ pub use access::*;
 pub use atoms::*;
 pub use basics::*;
 pub use branches::*;
+pub use chats::*;
 pub use concurrency::*;
 pub use drafts::*;
 pub use effects::*;
@@ -195,6 +197,39 @@ macro_rules! conformance {
             erasing_a_call_or_its_result_erases_the_subagent
             token_is_found_by_its_digest_until_it_is_revoked
             operation_records_its_principal
+            account_belongs_to_one_gateway_until_its_lease_ends
+            cursor_and_wrong_codes_survive_a_change_of_the_gateway
+            first_record_of_an_event_counts
+            event_stays_known_after_a_rewind_and_after_rebinding
+            place_is_bound_to_one_conversation
+            hold_is_in_force_until_its_time
+            person_is_known_by_the_id_of_an_account
+            message_is_recorded_in_the_transaction_of_its_entry
+            waiting_message_is_known_before_it_has_an_entry
+            answer_to_a_chat_is_planned_in_its_transaction
+            only_answers_to_turns_of_a_chat_are_posted
+            answer_goes_to_the_place_of_its_turn
+            leased_work_is_given_again_when_its_lease_ends
+            parts_of_an_answer_are_sent_in_order
+            refused_part_is_reported_and_the_rest_is_sent
+            lost_answer_is_looked_for_and_never_planned_again
+            post_is_not_sent_before_the_stated_time
+            report_changes_only_posts_of_its_account
+            notice_is_sent_and_no_rewind_takes_it_back
+            post_that_was_not_sent_is_cancelled_by_a_rewind
+            rewind_deletes_the_posts_of_its_turns_and_tells_their_number
+            notice_of_a_step_is_edited_after_ten_seconds
+            step_has_one_notice_in_each_place
+            post_on_its_way_is_deleted_when_its_id_is_known
+            refused_request_of_a_rewound_turn_is_cancelled
+            lost_post_that_is_not_there_is_gone
+            undo_cancels_only_deletions_that_did_not_run
+            second_rewind_deletes_only_its_own_posts
+            dropped_and_hidden_answers_leave_the_chat
+            retried_answer_is_deleted_and_the_new_one_is_sent
+            fork_answers_nobody_in_its_parents_place
+            post_that_cannot_be_deleted_stays_with_its_cause
+            next_work_is_that_of_the_earliest_post
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -1,6 +1,7 @@
 //! The store's tests, one binary.
 
 mod backends;
+mod chats;
 mod crash;
 mod erasing;
 mod files;
