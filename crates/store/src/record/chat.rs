@@ -53,8 +53,11 @@ pub(super) fn arrival_record(arrival: &ChatArrival) -> ArrivalRecord {
 
 /// The message of a record.
 pub(super) fn arrival((from, keys, also, content): ArrivalRecord) -> Decoded<ChatArrival> {
-    let digest = u128::from_str_radix(&content, 16).map_err(|_| format!("“{content}” is not a digest"))?;
-    Ok(ChatArrival { origin: origin(from), keys, also, content: digest.to_be_bytes() })
+    let content = match u128::from_str_radix(&content, 16) {
+        Ok(digest) if content.len() == 32 => digest.to_be_bytes(),
+        _ => return Err(format!("“{content}” is not a digest")),
+    };
+    Ok(ChatArrival { origin: origin(from), keys, also, content })
 }
 
 /// Encodes what became of an event.

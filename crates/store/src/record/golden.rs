@@ -28,6 +28,7 @@ macro_rules! variants {
     };
 }
 
+mod chat;
 mod tool_turns;
 
 variants! { PARTS, part_name: Part {

@@ -37,7 +37,8 @@ fn effects() {
     assert!(decode_effect_state("Done").is_err() && decode_effect_class("").is_err());
 }
 
-fn run() -> Run {
+/// A run with only what it must have.
+pub(super) fn run() -> Run {
     Run {
         no: RunNo(3),
         state: RunState::Queued,
