@@ -1,4 +1,4 @@
-//! One arm for each request: parameters are checked, names become ids, the engine carries it out, and the result becomes a
+//! One row for each request: parameters are checked, names become ids, the engine carries it out, and the result becomes a
 //! reply. It must never decide what a request does.
 
 mod agent;
@@ -55,75 +55,52 @@ fn page<T>(all: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
     (page, more)
 }
 
+/// A match with an arm for each request: `Variant: handler` for those with fields, and written arms for the others. It has no arm for
+/// the rest, so that a request without a handler does not compile.
+macro_rules! handled {
+    ($self:ident, $request:ident, { $($variant:ident: $handler:ident,)* } { $($arms:tt)* }) => {
+        match $request {
+            $(Request::$variant(it) => $self.$handler(it).await,)*
+            $($arms)*
+        }
+    };
+}
+
 impl InProcess {
     pub(crate) async fn dispatch(&self, request: Request) -> Result<Reply, Problem> {
-        match request {
-            Request::Create(create) => self.create(create).await,
-            Request::Fork(fork) => self.fork(fork).await,
-            Request::Say(say) => self.say(say).await,
-            Request::Edit(edit) => self.edit(edit).await,
-            Request::Plan(plan) => self.plan(plan).await,
-            Request::Apply(apply) => self.apply(apply).await,
-            Request::Checkpoint(it) => self.checkpoint(it).await,
-            Request::FilesLog(page) => self.files_log(page).await,
-            Request::FilesStatus(of) => self.files_status(&of.conversation).await,
-            Request::FilesDiff(diff) => self.files_diff(diff).await,
-            Request::Workspaces(page) => self.workspaces(page).await,
-            Request::WorkspaceShow(of) => self.workspace_show(&of.workspace).await,
-            Request::WorkspaceForget(of) => self.workspace_forget(&of.workspace).await,
-            Request::WorkspacePrune(prune) => self.workspace_prune(prune.how).await,
+        handled! { self, request, {
+            Create: create, Fork: fork, Say: say, Edit: edit, Plan: plan, Apply: apply,
+            Checkpoint: checkpoint, FilesLog: files_log, FilesStatus: files_status,
+            FilesDiff: files_diff, Workspaces: workspaces, WorkspaceShow: workspace_show,
+            WorkspaceForget: workspace_forget, WorkspacePrune: workspace_prune, Cancel: cancel,
+            List: list, Info: info, SetArchived: set_archived, Log: log, Prompt: prompt,
+            Targets: targets, Alternatives: alternatives, Marked: marked, Ops: ops,
+            EarlierRequest: earlier_request, Tree: tree, Search: search, CatchUp: catch_up,
+            Export: export, ImportStart: import_start, ImportLines: import_lines,
+            ImportEnd: import_end, ListMemory: list_memory, MemoryHome: memory_home,
+            Remember: remember, EditMemory: edit_memory, Forget: forget, CommandFiles: command_files,
+            McpList: mcp_list, McpTools: mcp_tools, McpAdd: mcp_add, McpRemove: mcp_remove,
+            HooksList: hooks_list, HookApprove: hook_approve, HookRevoke: hook_revoke,
+            McpAllow: mcp_allow, Backup: backup, Doctor: doctor, History: history, Paths: paths,
+            FolderPaths: folder_paths, Draft: draft, SetDraft: set_draft, DraftIn: draft_in,
+            SetDraftIn: set_draft_in, ClaimDraft: claim_draft, ClaimDraftIn: claim_draft_in,
+            OutboxRetry: outbox_retry, OutboxDrop: outbox_drop,
+            Decide: decide, Respond: respond, Todo: todo, Jobs: jobs, JobOutput: job_output,
+            JobStop: job_stop, Tools: tools, Permissions: permissions, SetPermissions: set_permissions,
+            Waiting: waiting, Unqueue: unqueue, Context: context, Cost: cost,
+            GatewayConnect: gateway_connect, Arrive: arrive, GatewayCursor: gateway_cursor,
+            GatewayTake: gateway_take, GatewaySettle: gateway_settle, GatewayHold: gateway_hold,
+            Pair: pair, Unpair: unpair, Posts: posts, TokenCreate: token_create,
+            TokenRevoke: token_revoke,
+        } {
             Request::Work => Ok(Reply::Work(files::work(self.engine.doing()))),
-            Request::Cancel(of) => self.cancel(&of.conversation).await,
-            Request::List(list) => self.list(list).await,
-            Request::Info(of) => self.info(&of.conversation).await,
-            Request::SetArchived(set) => self.set_archived(set).await,
-            Request::Log(log) => self.log(log).await,
-            Request::Prompt(at) => self.prompt(at).await,
-            Request::Targets(targets) => self.targets(targets).await,
-            Request::Alternatives(of) => self.alternatives(of).await,
-            Request::Marked(marked) => self.marked(marked).await,
-            Request::Ops(page) => self.ops(page).await,
-            Request::EarlierRequest(it) => self.earlier_request(it).await,
-            Request::Tree(of) => self.tree(of).await,
-            Request::Search(search) => self.search(search).await,
-            Request::CatchUp(catch_up) => self.catch_up(catch_up).await,
-            Request::Export(export) => self.export(export).await,
-            Request::ImportStart(start) => self.import_start(start).await,
-            Request::ImportLines(lines) => self.import_lines(lines).await,
-            Request::ImportEnd(of) => self.import_end(&of.conversation).await,
             Request::Models => self.models().await,
-            Request::ListMemory(of) => self.list_memory(of).await,
-            Request::MemoryHome(of) => self.memory_home(of).await,
-            Request::Remember(it) => self.remember(it).await,
-            Request::EditMemory(it) => self.edit_memory(it).await,
-            Request::Forget(it) => self.forget(it).await,
-            Request::CommandFiles(of) => self.command_files(of).await,
-            Request::McpList(of) => self.mcp_list(of).await,
-            Request::McpTools(of) => self.mcp_tools(of).await,
-            Request::McpAdd(add) => self.mcp_add(add).await,
-            Request::McpRemove(of) => self.mcp_remove(of).await,
-            Request::HooksList(of) => self.hooks_list(of).await,
-            Request::HookApprove(approve) => self.hook_approve(approve).await,
-            Request::HookRevoke(revoke) => self.hook_revoke(revoke).await,
-            Request::McpAllow(allow) => self.mcp_allow(allow).await,
-            Request::Backup(backup) => self.backup(backup).await,
-            Request::Doctor(doctor) => self.doctor(doctor).await,
-            Request::History(history) => self.history(history).await,
-            Request::Paths(paths) => self.paths(paths).await,
-            Request::FolderPaths(paths) => self.folder_paths(paths).await,
-            Request::Draft(of) => self.draft(of).await,
-            Request::SetDraft(set) => self.set_draft(set).await,
-            Request::DraftIn(of) => self.draft_in(of).await,
-            Request::SetDraftIn(set) => self.set_draft_in(set).await,
-            Request::ClaimDraft(claim) => self.claim_draft(claim).await,
-            Request::ClaimDraftIn(claim) => self.claim_draft_in(claim).await,
             Request::Status => Ok(Reply::Status(self.status().await)),
             Request::Stop => self.stop(),
             Request::Outbox => self.outbox().await,
-            Request::OutboxRetry(named) => self.outbox_retry(named).await,
-            Request::OutboxDrop(named) => self.outbox_drop(named).await,
-            of_agent => self.of_agent(of_agent).await,
-        }
+            Request::PeopleList => self.people_list().await,
+            Request::TokenList => self.token_list().await,
+        } }
     }
 
     /// The conversation with this name.

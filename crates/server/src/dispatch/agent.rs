@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::{Confinement, ContextParts, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
-use retake_wire::{Problem, Reply, Request, SandboxFact, english, reply, request};
+use retake_wire::{Problem, Reply, SandboxFact, english, reply, request};
 
 use super::{limit, page};
 use crate::InProcess;
@@ -13,26 +13,6 @@ use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, wor
 use crate::convert::{misused, parts_in, problem, run_notice, sandbox_cause, sandbox_fact};
 
 impl InProcess {
-    /// Requests about the agent at work.
-    pub(super) async fn of_agent(&self, request: Request) -> Result<Reply, Problem> {
-        match request {
-            Request::Decide(decide) => self.decide(decide).await,
-            Request::Respond(respond) => self.respond(respond).await,
-            Request::Todo(of) => self.todo(&of.conversation).await,
-            Request::Jobs(of) => self.jobs(of).await,
-            Request::JobOutput(output) => self.job_output(output).await,
-            Request::JobStop(of) => self.job_stop(of).await,
-            Request::Tools(of) => self.tools(&of.conversation).await,
-            Request::Permissions(of) => self.permissions(&of.conversation).await,
-            Request::SetPermissions(set) => self.set_permissions(set).await,
-            Request::Waiting(of) => self.waiting(&of.conversation).await,
-            Request::Unqueue(of) => self.unqueue(&of.conversation).await,
-            Request::Context(of) => self.context(of).await,
-            Request::Cost(of) => self.cost(&of.conversation).await,
-            of_access => self.of_access(of_access).await,
-        }
-    }
-
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
         let id = self.conversation(&decide.conversation).await?;
         self.engine.decide(id, &decide.id, decision_in(decide.decision)).map_err(problem)?;
@@ -45,8 +25,8 @@ impl InProcess {
         Ok(Reply::Done)
     }
 
-    pub(super) async fn todo(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn todo(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         let items = self.engine.todo(id).await.map_err(problem)?.into_iter().map(|item| reply::TodoItem {
             text: item.text,
             state: match item.state {
@@ -80,8 +60,8 @@ impl InProcess {
         self.jobs(request::Jobs { conversation: of.conversation, limit, before: None }).await
     }
 
-    pub(super) async fn tools(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn tools(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         let tools = self.engine.offered_tools(id).await.map_err(problem)?;
         let tools = tools.into_iter().map(|OfferedTool { name, about, class: of, ruling: always }| {
             reply::Tool { name, about, class: class(of), ruling: always.map(ruling) }
@@ -89,8 +69,8 @@ impl InProcess {
         Ok(Reply::Tools(reply::Tools { tools: tools.collect() }))
     }
 
-    pub(super) async fn permissions(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn permissions(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         self.settled(id).await.map(Reply::Permissions)
     }
 
@@ -138,16 +118,16 @@ impl InProcess {
             remove: set.remove.into_iter().map(rule_in).collect(),
         };
         self.engine.set_permission(id, change).await.map_err(problem)?;
-        self.permissions(&set.conversation).await
+        self.permissions(request::ConversationTarget { conversation: set.conversation }).await
     }
 
-    pub(super) async fn waiting(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn waiting(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         Ok(waiting(self.engine.waiting(id).await.map_err(problem)?))
     }
 
-    pub(super) async fn unqueue(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn unqueue(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         Ok(waiting(self.engine.unqueue(id).await.map_err(problem)?))
     }
 
@@ -172,8 +152,8 @@ impl InProcess {
         }))
     }
 
-    pub(super) async fn cost(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn cost(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         let cost = |model: &str, usage: &retake_core::Usage| self.settings.cost(model, usage);
         let used = self.engine.used(id, cost).await.map_err(problem)?;
         let models = used.into_iter().map(|used| reply::ModelCost {

@@ -134,8 +134,8 @@ impl InProcess {
         Ok(parts)
     }
 
-    pub(super) async fn cancel(&self, name: &str) -> Result<Reply, Problem> {
-        let conversation = self.conversation(name).await?;
+    pub(super) async fn cancel(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let conversation = self.conversation(&of.conversation).await?;
         if self.engine.cancel(conversation) {
             return Ok(Reply::Done);
         }

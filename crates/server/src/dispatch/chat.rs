@@ -9,7 +9,7 @@ use retake_core::{
 use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayEvent};
 use retake_wire::chat as wire;
 use retake_wire::request::USUAL_PAGE;
-use retake_wire::{Problem, ProblemKind, Reply, Request};
+use retake_wire::{Problem, ProblemKind, Reply};
 
 use crate::InProcess;
 use crate::convert::{self, misused, own_problem, problem};
@@ -25,27 +25,6 @@ fn no_post() -> Problem {
 }
 
 impl InProcess {
-    /// Requests of gateways, and those on people, posts and tokens.
-    pub(super) async fn of_access(&self, request: Request) -> Result<Reply, Problem> {
-        match request {
-            Request::GatewayConnect(it) => self.gateway_connect(it).await,
-            Request::Arrive(it) => self.arrive(it).await,
-            Request::GatewayCursor(it) => self.gateway_cursor(it).await,
-            Request::GatewayTake(it) => self.gateway_take(it).await,
-            Request::GatewaySettle(it) => self.gateway_settle(it).await,
-            Request::GatewayHold(it) => self.gateway_hold(it).await,
-            Request::Pair(it) => self.pair(it).await,
-            Request::Unpair(it) => self.unpair(it).await,
-            Request::PeopleList => self.people_list().await,
-            Request::Posts(it) => self.posts(it).await,
-            Request::TokenCreate(create) => self.token_create(create).await,
-            Request::TokenList => self.token_list().await,
-            Request::TokenRevoke(of) => self.token_revoke(of).await,
-            // A test sends every request.
-            _ => unreachable!("BUG: a request has no handler"),
-        }
-    }
-
     pub(super) async fn gateway_connect(&self, it: wire::GatewayConnect) -> Result<Reply, Problem> {
         let connected =
             self.engine.chat_connect(it.account, it.holder, it.replaces).await.map_err(problem)?;

@@ -46,8 +46,8 @@ impl InProcess {
         Ok(Reply::Captures(reply::Captures { captures, more }))
     }
 
-    pub(super) async fn files_status(&self, conversation: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(conversation).await?;
+    pub(super) async fn files_status(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         let status = self.engine.files_status(id).await.map_err(problem)?;
         Ok(Reply::FilesStatus(status_out(status)))
     }
@@ -89,17 +89,18 @@ impl InProcess {
         Ok(Reply::Workspaces(reply::Workspaces { workspaces, more }))
     }
 
-    pub(super) async fn workspace_show(&self, name: &str) -> Result<Reply, Problem> {
-        let no = self.engine.folder(name).await.map_err(problem)?;
+    pub(super) async fn workspace_show(&self, of: request::WorkspaceTarget) -> Result<Reply, Problem> {
+        let no = self.engine.folder(&of.workspace).await.map_err(problem)?;
         Ok(Reply::Workspace(shown(self.engine.show_folder(no).await.map_err(problem)?)))
     }
 
-    pub(super) async fn workspace_forget(&self, name: &str) -> Result<Reply, Problem> {
-        let no = self.engine.folder(name).await.map_err(problem)?;
+    pub(super) async fn workspace_forget(&self, of: request::WorkspaceTarget) -> Result<Reply, Problem> {
+        let no = self.engine.folder(&of.workspace).await.map_err(problem)?;
         Ok(Reply::Workspace(shown(self.engine.forget_folder(no).await.map_err(problem)?)))
     }
 
-    pub(super) async fn workspace_prune(&self, how: request::PruneHow) -> Result<Reply, Problem> {
+    pub(super) async fn workspace_prune(&self, prune: request::WorkspacePrune) -> Result<Reply, Problem> {
+        let how = prune.how;
         let prune = match how {
             request::PruneHow::Look => Prune::Look,
             request::PruneHow::Unneeded => Prune::Unneeded,

@@ -74,8 +74,8 @@ impl InProcess {
         Ok(Reply::Done)
     }
 
-    pub(super) async fn info(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn info(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
         self.conversation_in_short(id).await.map(Reply::Conversation)
     }
 

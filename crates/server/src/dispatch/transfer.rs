@@ -58,8 +58,8 @@ impl InProcess {
         Ok(Reply::Done)
     }
 
-    pub(super) async fn import_end(&self, name: &str) -> Result<Reply, Problem> {
-        let receipt = self.engine.import_end(import(name)?).await.map_err(problem)?;
+    pub(super) async fn import_end(&self, of: request::ConversationTarget) -> Result<Reply, Problem> {
+        let receipt = self.engine.import_end(import(&of.conversation)?).await.map_err(problem)?;
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
     }
 
