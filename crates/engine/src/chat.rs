@@ -17,6 +17,10 @@ use tokio::sync::Notify;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
+/// How long it is known what became of an event, in milliseconds: 30 days. Platforms deliver an event again for seven days at most
+/// (WhatsApp). The rest is for a gateway that was away meanwhile. A message is also recognised by its id, without a limit.
+const EVENTS_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
 /// The transient state of chats.
 #[derive(Default)]
 pub(crate) struct ChatState {
@@ -202,6 +206,13 @@ impl Engine {
     ) -> Result<()> {
         self.chat_lease(&account, holder).await?;
         Ok(self.store().set_chat_hold(account, bucket, until).await?)
+    }
+
+    /// Removes what is known of old events.
+    pub(crate) async fn forget_chat_events(&self) -> Result<()> {
+        let before = Time(self.now().0.saturating_sub(EVENTS_KEPT_MS));
+        while self.store().forget_chat_events(before).await? {}
+        Ok(())
     }
 
     /// Plans a notice.

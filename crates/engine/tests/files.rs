@@ -71,7 +71,7 @@ async fn engine_kept(dir: &Path, seed: u64, keep: Retention, days: i64) -> Arc<E
 }
 
 /// The same, with this clock.
-async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) -> Arc<Engine> {
+pub(crate) async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
     let agent = AgentConfig { roots: further(dir), limit: 1, ..agent_config(&data, Toolbox::default()) };
     let (store, config) = (sqlite_store(&data), files_config(&data, keep));

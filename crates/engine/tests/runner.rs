@@ -2,6 +2,7 @@
 
 mod again;
 mod agent;
+mod chats;
 mod files;
 mod outbox;
 mod poster;

@@ -200,6 +200,7 @@ macro_rules! conformance {
             account_belongs_to_one_gateway_until_its_lease_ends
             cursor_and_wrong_codes_survive_a_change_of_the_gateway
             first_record_of_an_event_counts
+            old_events_are_forgotten_by_age
             event_stays_known_after_a_rewind_and_after_rebinding
             place_is_bound_to_one_conversation
             hold_is_in_force_until_its_time

@@ -220,6 +220,8 @@ async fn collect_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
     loop {
         clock.sleep(IDLE).await;
         let Some(engine) = engine.upgrade() else { return };
+        // These are rows of the database only: nobody has to be idle.
+        engine.forget_chat_events().await.or_log("old events of chats stay");
         if let Some(alone) = engine.may_collect() {
             // What can't be collected now is collected later; `workspace prune` and `doctor` report the reason.
             engine

@@ -89,6 +89,29 @@ pub async fn first_record_of_an_event_counts(store: Arc<Store>) {
     }
 }
 
+/// Events are forgotten by their age; those that are young enough stay known. A second record does not make one younger.
+pub async fn old_events_are_forgotten_by_age(store: Arc<Store>) {
+    let note = async |key: String, at: i64| {
+        let (account, keys) = (ACCOUNT.to_owned(), vec![key]);
+        store.note_chat_event(account, keys, ArrivalOutcome::Done, after(at)).await.expect("recorded");
+    };
+    for number in 0..1_500 {
+        note(format!("old-{number}"), number).await;
+    }
+    note("old-0".to_owned(), 9_000).await;
+    note("young".to_owned(), 2_000).await;
+    assert!(!store.forget_chat_events(after(0)).await.expect("done"), "none is old enough");
+    assert!(event(&store, ACCOUNT, "old-0").await.is_some());
+    assert!(store.forget_chat_events(after(2_000)).await.expect("done"), "one transaction is bounded");
+    assert_eq!(event(&store, ACCOUNT, "old-0").await, None, "the oldest go first");
+    assert!(event(&store, ACCOUNT, "old-1499").await.is_some());
+    assert!(!store.forget_chat_events(after(2_000)).await.expect("done"));
+    for number in [0, 999, 1_000, 1_499] {
+        assert_eq!(event(&store, ACCOUNT, &format!("old-{number}")).await, None, "{number}");
+    }
+    assert_eq!(event(&store, ACCOUNT, "young").await, Some(ArrivalOutcome::Done));
+}
+
 /// The path does not decide what is a redelivery: a message stays known after a rewind and after a new binding (case 3).
 pub async fn event_stays_known_after_a_rewind_and_after_rebinding(store: Arc<Store>) {
     let mut scene = Scene::private(store).await;

@@ -18,7 +18,7 @@ type Pair = (String, String);
 pub(super) struct Chats {
     accounts: RedBlackTreeMapSync<String, ChatAccount>,
     bindings: RedBlackTreeMapSync<ChatPlace, ChatBinding>,
-    events: RedBlackTreeMapSync<Pair, ArrivalOutcome>,
+    events: RedBlackTreeMapSync<Pair, (ArrivalOutcome, Time)>,
     holds: RedBlackTreeMapSync<Pair, Time>,
     people: RedBlackTreeMapSync<Pair, ChatPerson>,
     messages: RedBlackTreeMapSync<(LogNo, String, String, String), ChatMessageRow>,
@@ -70,7 +70,7 @@ impl ChatRows for MemoryRows {
     }
 
     fn chat_event(&self, account: &str, key: &str) -> Result<Option<ArrivalOutcome>> {
-        Ok(self.data.chats.events.get(&pair(account, key)).cloned())
+        Ok(self.data.chats.events.get(&pair(account, key)).map(|(outcome, _)| outcome.clone()))
     }
 
     fn insert_chat_event(
@@ -78,11 +78,25 @@ impl ChatRows for MemoryRows {
         account: &str,
         key: &str,
         outcome: &ArrivalOutcome,
-        _: Time,
+        now: Time,
     ) -> Result<()> {
         let key = pair(account, key);
         if !self.data.chats.events.contains_key(&key) {
-            self.data.chats.events.insert_mut(key, outcome.clone());
+            self.data.chats.events.insert_mut(key, (outcome.clone(), now));
+        }
+        Ok(())
+    }
+
+    fn has_chat_events(&self, before: Time) -> Result<bool> {
+        Ok(self.data.chats.events.values().any(|(_, time)| *time < before))
+    }
+
+    fn forget_chat_events(&mut self, before: Time, limit: usize) -> Result<()> {
+        let events = self.data.chats.events.iter().map(|(key, (_, time))| (*time, key.clone()));
+        let mut old: Vec<_> = events.filter(|(time, _)| *time < before).collect();
+        old.sort_unstable();
+        for (_, key) in old.into_iter().take(limit) {
+            self.data.chats.events.remove_mut(&key);
         }
         Ok(())
     }

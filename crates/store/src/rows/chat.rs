@@ -32,6 +32,10 @@ pub trait ChatRows {
         outcome: &ArrivalOutcome,
         now: Time,
     ) -> Result<()>;
+    /// Whether there is an event that was recorded before this time.
+    fn has_chat_events(&self, before: Time) -> Result<bool>;
+    /// Removes events that were recorded before this time, the oldest first.
+    fn forget_chat_events(&mut self, before: Time, limit: usize) -> Result<()>;
     /// The holds of an account that end after this time.
     fn chat_holds(&self, account: &str, now: Time) -> Result<Vec<(String, Time)>>;
     /// Adds or overwrites a hold.

@@ -40,6 +40,12 @@ const BINDINGS: Sql = (
     "SELECT account, chat, thread, conversation, shared, last FROM chat_binding WHERE account = ?1",
 );
 const EVENT: Sql = ("look an event up", "SELECT outcome FROM chat_event WHERE account = ?1 AND key = ?2");
+const OLD_EVENT: Sql = ("look for old events", "SELECT 1 FROM chat_event WHERE time < ?1 LIMIT 1");
+const FORGET_EVENTS: Sql = (
+    "remove old events",
+    "DELETE FROM chat_event WHERE (account, key) IN
+     (SELECT account, key FROM chat_event WHERE time < ?1 ORDER BY time LIMIT ?2)",
+);
 const HOLDS: Sql = ("read holds", "SELECT bucket, until FROM chat_hold WHERE account = ?1 AND until > ?2");
 const PERSON: Sql = (
     "read a person",
@@ -68,10 +74,25 @@ const NEXT: Sql = (
 const BY_ID: Sql =
     ("look a post up", "SELECT log, no FROM post_id WHERE account = ?1 AND chat = ?2 AND id = ?3");
 
-/// The statements that read rows, for the test that none of them scans a table.
+/// The statements that look for rows, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[
-    ACCOUNT, BINDING, BINDINGS, EVENT, HOLDS, PERSON, MESSAGE, POST, POSTS, OF_ENTRY, OF_OP, LAST, DUE, NEXT,
+    ACCOUNT,
+    BINDING,
+    BINDINGS,
+    EVENT,
+    OLD_EVENT,
+    FORGET_EVENTS,
+    HOLDS,
+    PERSON,
+    MESSAGE,
+    POST,
+    POSTS,
+    OF_ENTRY,
+    OF_OP,
+    LAST,
+    DUE,
+    NEXT,
     BY_ID,
 ];
 
@@ -190,6 +211,14 @@ impl ChatRows for SqliteRows {
     ) -> Result<()> {
         let sql = ("record an event", "INSERT INTO chat_event VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
         run(&self.db, sql, params![account, key, encode_outcome(outcome), now.0]).map(drop)
+    }
+
+    fn has_chat_events(&self, before: Time) -> Result<bool> {
+        Ok(first(&self.db, OLD_EVENT, [before.0], named("an event"), |_| Ok(()))?.is_some())
+    }
+
+    fn forget_chat_events(&mut self, before: Time, limit: usize) -> Result<()> {
+        run(&self.db, FORGET_EVENTS, params![before.0, at_most(limit)]).map(drop)
     }
 
     fn chat_holds(&self, account: &str, now: Time) -> Result<Vec<(String, Time)>> {

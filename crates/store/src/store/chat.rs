@@ -20,6 +20,9 @@ pub(super) const POSTS: &str = "@posts";
 /// How long an account belongs to a gateway without a sign of it.
 const LEASE_MS: i64 = 60_000;
 
+/// The most events that are removed in one transaction.
+const EVENTS_AT_ONCE: usize = 1000;
+
 impl Store {
     /// Gives an account to a gateway, or renews its lease. Returns the gateway that has it, if another one does. `replaces` is one that
     /// is known to have ended.
@@ -94,6 +97,19 @@ impl Store {
     ) -> Result<()> {
         self.write(move |context| {
             keys.iter().try_for_each(|key| context.rows.insert_chat_event(&account, key, &outcome, now))
+        })
+        .await
+    }
+
+    /// Removes events that were recorded before this time: the oldest, as many as one transaction may. Returns whether there are more.
+    pub async fn forget_chat_events(&self, before: Time) -> Result<bool> {
+        // Usually there is none, and nothing is written.
+        if !self.read(move |rows| rows.has_chat_events(before)).await? {
+            return Ok(false);
+        }
+        self.write(move |context| {
+            context.rows.forget_chat_events(before, EVENTS_AT_ONCE)?;
+            context.rows.has_chat_events(before)
         })
         .await
     }

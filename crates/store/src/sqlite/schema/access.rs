@@ -44,6 +44,7 @@ CREATE TABLE chat_event (
   time INTEGER NOT NULL,
   PRIMARY KEY (account, key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX chat_event_time ON chat_event (time);
 
 CREATE TABLE chat_hold (
   account TEXT NOT NULL,

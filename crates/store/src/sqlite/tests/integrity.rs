@@ -238,11 +238,12 @@ fn no_reader_scans_the_entries() {
 
 /// Indexes that do not begin with the root, with their first column. They are global, or belong to this machine: an id or a
 /// request names its conversation, folders belong to no conversation, and facts are remembered beyond one.
-const WITHOUT_ROOT: [(&str, &str); 18] = [
+const WITHOUT_ROOT: [(&str, &str); 19] = [
     ("capture", "workspace"),
     ("chat_account", "name"),
     ("chat_binding", "account"),
     ("chat_event", "account"),
+    ("chat_event", "time"),
     ("chat_hold", "account"),
     ("chat_person", "account"),
     ("conversation", "id"),
