@@ -140,6 +140,6 @@ pub struct ChatEntry {
     pub post: Option<PostKey>,
     /// Where the turn of the entry came from.
     pub origin: Option<ChatOrigin>,
-    /// The digest of the content, for a message of a person.
+    /// The digest of the content, for a message of a person; none after an erasure.
     pub content: Option<[u8; 16]>,
 }

@@ -231,6 +231,9 @@ macro_rules! conformance {
             fork_answers_nobody_in_its_parents_place
             post_that_cannot_be_deleted_stays_with_its_cause
             next_work_is_that_of_the_earliest_post
+            gateways_case_77_erasure_takes_back_posts_and_overwrites_their_digests
+            erasure_in_a_fork_takes_back_the_post_of_its_parent
+            erasure_overwrites_digests_of_messages_and_names_in_notices
         );
     };
     (@ $open:expr; $($case:ident)*) => {

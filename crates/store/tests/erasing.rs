@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use retake_core::{
     Action, Apply, ChangeOrigin, ChatArrival, ChatOrigin, ChatPlace, ContentHash, Effect, EffectClass,
-    EffectState, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Mode, NewRun, Part, Permission, Record,
-    Role, Rule, Ruling, RunInput, SayRequest, SeenState, Steer, Time, Words,
+    EffectState, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Mode, NewRun, Part, Permission,
+    PostResult, Principal, Record, Role, Rule, Ruling, RunInput, SayRequest, SeenState, Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
 use retake_store::{CallsSeen, NewCapture, NewDelta, Sqlite, Store};
@@ -143,6 +143,50 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
     assert_eq!(named, [ContentHash([1; 32])], "for who has the object store");
     stage.store.objects_erased(Vec::new()).await.expect("done");
     assert_eq!(holding(dir.path(), &[1; 32]), Vec::<PathBuf>::new(), "not even its hash is left");
+}
+
+/// The digest of a post is text, that of a message is bytes.
+#[tokio::test]
+async fn gateways_case_77_digests_of_erased_posts_and_messages_are_in_no_file_and_in_no_backup() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
+    let place = ChatPlace { account: "chat".into(), chat: "room".into(), thread: None };
+    let origin = ChatOrigin { place, message: "m1".into(), person: "anna".into() };
+    let chat = ChatArrival { origin, keys: vec!["k1".into()], also: Vec::new(), content: [0xec; 16] };
+    let ask = stage.saying(Role::User, vec![Part::text("question")]);
+    let member = Principal::Member { account: "chat".into(), person: SECRET.into() };
+    let by = ChangeOrigin { chat: Some(Arc::new(chat)), ..ask.by.clone() };
+    stage.send(SayRequest { by, ..ask }).await.expect("asked");
+    stage.send(stage.saying(Role::Assistant, vec![Part::text("answer")])).await.expect("answered");
+    let now = Time(1 << 50);
+    let work = stage.store.take_posts("chat".into(), now, 9).await.expect("leased");
+    let (key, digest) = (work[0].key, "d1ge57d1ge57".to_owned());
+    let sending = PostResult::Sending { parts: 1, digest: digest.clone() };
+    let sent = PostResult::Sent { ids: vec!["77".into()], at: now, deadline: None, deletable: true };
+    for result in [sending, sent] {
+        stage.store.settle_post("chat".into(), key, result, now).await.expect("settled");
+    }
+    // A step of a person whose id has the word, and nothing else of the step has it.
+    let undo = Apply {
+        action: Action::Undo(1),
+        seen: SeenState::Anything,
+        by: ChangeOrigin { principal: member, time: now, ..ChangeOrigin::default() },
+    };
+    stage.store.apply(stage.id, undo).await.expect("undone");
+    stage.act(Action::Redo(1)).await.expect("redone");
+    let copy = stage.store.backup(None, Time(9)).await.expect("copied").path;
+    let (digest, content) = (digest.as_bytes(), [0xec; 16]);
+    assert!(!holding(dir.path(), digest).is_empty() && !holding(dir.path(), &content).is_empty());
+    let entries = vec![stage.named("question"), stage.named("answer")];
+    let erase = Action::Erase { entries, matching: Some(SECRET.into()), objects: Vec::new() };
+    stage.act(erase).await.expect("erased");
+    for bytes in [digest, &content, SECRET.as_bytes()] {
+        assert_eq!(holding(dir.path(), bytes), Vec::<PathBuf>::new());
+    }
+    // The ledger still knows what is in the chat, also that of the backup.
+    let db = rusqlite::Connection::open(&copy).expect("opened");
+    let post: String = db.query_row("SELECT post FROM post", [], |row| row.get(0)).expect("a row");
+    assert!(post.contains("\"77\"") && post.contains("deleting"), "{post}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! A post: one message that we made on a platform. Its state is a small machine: what is wanted, what the gateway reports, and time
 //! go in; what to do next comes out. Must never say that a post is gone that may be there.
 
+mod erased;
 #[cfg(test)]
 mod tests;
 
@@ -172,6 +173,8 @@ pub struct Post {
     pub since: Option<Time>,
     /// Whether its entry is not wanted any more, or the notice has been edited.
     pub is_done: bool,
+    /// Whether its entry was erased: it is never wanted again.
+    pub is_erased: bool,
 }
 
 /// What a gateway is to do with a post.
@@ -240,6 +243,7 @@ impl Post {
             due: Some(now),
             since: Some(now),
             is_done: false,
+            is_erased: false,
         }
     }
 
@@ -264,6 +268,7 @@ impl Post {
 
     /// The same after its entry came onto the path or left it, by this operation.
     pub fn wanted(mut self, is_wanted: bool, op: OpNo, now: Time) -> Self {
+        let is_wanted = is_wanted && !self.is_erased;
         match (self.state, is_wanted) {
             (PostState::Planned | PostState::Failed(_), false) => {
                 self.state = PostState::Cancelled;
@@ -336,7 +341,10 @@ impl Post {
             }
             (PostState::Sending | PostState::Lost, PostResult::Lost) => {
                 self.state = PostState::Lost;
-                self.tries_again(Time(now.0.saturating_add(self.delay())), now);
+                match self.is_erased {
+                    true => self.due = None,
+                    false => self.tries_again(Time(now.0.saturating_add(self.delay())), now),
+                }
             }
             // It may be there, and nobody will know.
             (PostState::Lost, PostResult::Failed(PostFailure::GaveUp)) => self.due = None,

@@ -2,6 +2,7 @@
 //! only the code says.
 
 mod deliveries;
+mod erased;
 mod scene;
 mod taking_back;
 
@@ -13,6 +14,7 @@ use retake_core::{
 };
 
 pub use deliveries::*;
+pub use erased::*;
 use scene::{ACCOUNT, Scene, after, place};
 pub use taking_back::*;
 

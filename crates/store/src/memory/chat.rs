@@ -8,7 +8,7 @@ use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
 use crate::error::Result;
-use crate::rows::{ChatRows, ConversationRow, LogNo};
+use crate::rows::{ChatRows, ConversationRow, Key, LogNo};
 
 /// Two names.
 type Pair = (String, String);
@@ -24,6 +24,18 @@ pub(super) struct Chats {
     messages: RedBlackTreeMapSync<(LogNo, String, String, String), ChatMessageRow>,
     posts: RedBlackTreeMapSync<PostKey, Post>,
     ids: RedBlackTreeMapSync<(String, String, String), PostKey>,
+}
+
+impl Chats {
+    /// Overwrites the digests of the messages of an erased entry.
+    pub(super) fn erased(&mut self, key: Key) {
+        let entry = Some(Seq(key.seq));
+        let of = self.messages.iter().filter(|((log, ..), row)| *log == key.log && row.entry == entry);
+        let names: Vec<_> = of.map(|(name, _)| name.clone()).collect();
+        for name in names {
+            self.messages.insert_mut(name, ChatMessageRow { entry, content: [0; 16] });
+        }
+    }
 }
 
 fn pair(one: &str, other: &str) -> Pair {

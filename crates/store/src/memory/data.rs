@@ -118,10 +118,11 @@ impl Data {
             let entry = self.entry_mut(*key)?;
             entry.parts = vec![Part::Erased];
             entry.meta.flags.erased = true;
+            self.chats.erased(*key);
         }
         for key in &what.names {
             let entry = self.entry_mut(*key)?;
-            (entry.author, entry.platform_id) = (String::new(), None);
+            (entry.author, entry.platform_id, entry.origin) = (String::new(), None, None);
         }
         for (log, no) in &what.ops {
             erase_op(self.op_mut(*log, *no)?);

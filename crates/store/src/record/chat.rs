@@ -136,6 +136,8 @@ struct PostRecord {
     since: Option<i64>,
     #[serde(default)]
     done: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    erased: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -185,6 +187,7 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
         attempts: post.attempts,
         since: post.since.map(|time| time.0),
         done: post.is_done,
+        erased: post.is_erased,
     };
     let (op, due) = (post.op.map(|op| op.0), post.due.map(|time| time.0));
     (PostColumns { no: post.no.0, entry, op, due }, to_json(&record))
@@ -219,6 +222,7 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
         due: columns.due.map(Time),
         since: record.since.map(Time),
         is_done: record.done,
+        is_erased: record.erased,
     })
 }
 

@@ -21,6 +21,11 @@ const NO_FINGERPRINT: Fingerprint = [0; 16];
 pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> {
     for key in &what.entries {
         erase_entry(db, *key)?;
+        let sql = (
+            "erase the digest of a message",
+            "UPDATE chat_message SET content = ?4 WHERE root = ?1 AND log = ?2 AND seq = ?3",
+        );
+        run(db, sql, params![root.0, key.log.0, super::cells::int(key.seq), NO_FINGERPRINT])?;
     }
     for key in &what.names {
         let sql =
@@ -181,10 +186,18 @@ BEGIN IMMEDIATE;
 UPDATE main.entry SET content = now.content, usage = now.usage, flags = now.flags, fingerprint = now.fingerprint,
   author = now.author, platform_id = now.platform_id, origin = now.origin
   FROM store.entry AS now WHERE now.key = entry.key AND now.flags & 16;
-UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint = now.fingerprint
+UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint = now.fingerprint,
+  author = now.author, principal = now.principal
   FROM store.operation AS now
   WHERE now.root = operation.root AND now.log = operation.log AND now.no = operation.no
-  AND (now.delta, now.summary, now.fingerprint) IS NOT (operation.delta, operation.summary, operation.fingerprint);
+  AND (now.delta, now.summary, now.fingerprint, now.author, now.principal)
+  IS NOT (operation.delta, operation.summary, operation.fingerprint, operation.author, operation.principal);
+UPDATE main.post SET post = now.post, due = now.due FROM store.post AS now
+  WHERE now.root = post.root AND now.log = post.log AND now.no = post.no AND now.post IS NOT post.post;
+UPDATE main.chat_message SET content = now.content FROM store.chat_message AS now
+  WHERE now.root = chat_message.root AND now.log = chat_message.log AND now.account = chat_message.account
+  AND now.chat = chat_message.chat AND now.message = chat_message.message
+  AND now.content IS NOT chat_message.content;
 DELETE FROM main.fact WHERE NOT EXISTS (SELECT 1 FROM store.fact AS now WHERE now.root = fact.root
   AND now.log = fact.log AND now.key = fact.key AND now.seq = fact.seq);
 UPDATE main.effect SET print = now.print, tool = now.tool FROM store.effect AS now

@@ -174,7 +174,8 @@ impl Store {
             let log = loaded.row.log;
             let found = rows.chat_message(log, &place.account, &place.chat, &message)?;
             let (seq, post, content) = match found {
-                Some(row) => (row.entry, None, Some(row.content)),
+                // An erasure has overwritten the digest.
+                Some(row) => (row.entry, None, Some(row.content).filter(|content| *content != [0; 16])),
                 None => match rows.post_by_id(&place.account, &place.chat, &message)? {
                     Some(key) if key.log == log => match rows.post(key)?.map(|post| post.kind) {
                         Some(PostKind::Answer(entry)) => (Some(entry), Some(key), None),

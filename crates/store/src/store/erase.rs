@@ -5,6 +5,7 @@
 mod beside;
 mod files;
 mod matching;
+mod posts;
 mod subagents;
 
 pub(super) use beside::elsewhere;
@@ -183,7 +184,7 @@ impl Context {
                 holds(&words.author, text) || words.parts.iter().any(|part| part_holds(part, text))
             };
             dropped += self.erase_words(member, is_in, now)?;
-            dropped += self.erase_drafts(member, text)?;
+            dropped += self.erase_drafts(member, text)? + self.erase_notices(member, text)?;
             let Some(mut permission) = self.rows.permission(member.row.log)? else { continue };
             let all = permission.rules.len();
             permission.rules.retain(|rule| {
@@ -339,6 +340,7 @@ impl Context {
             let plan =
                 member.conversation.plan(&member.records(&*self.rows), &retake_core::Commit::default())?;
             let after = self.append(member, &commit, &by, print)?;
+            self.take_back_posts(&after, &erasure.entries, by.time)?;
             if asked {
                 receipt = Some(receipt_of(&after, commit, &plan, None));
             }

@@ -61,6 +61,28 @@ fn request_that_did_not_leave_is_cancelled_if_it_was_taken_back_meanwhile() {
 }
 
 #[test]
+fn post_of_an_erased_entry_is_taken_back_without_its_digest_and_for_ever() {
+    let erased = |post: Post| post.erased(OpNo(3), NOW);
+    let lost = || sending(planned()).settled(PostResult::Lost, NOW);
+    let rows = [
+        (erased(planned()), PostState::Cancelled, false),
+        (erased(sent(sending(planned()), None, true)), PostState::Deleting, true),
+        (erased(unwanted(planned())), PostState::Cancelled, false),
+        // Nobody can look for these any more. One whose id comes is deleted.
+        (erased(sending(planned())), PostState::Sending, false),
+        (erased(lost()), PostState::Lost, false),
+        (erased(sending(planned())).settled(PostResult::Lost, NOW), PostState::Lost, false),
+        (sent(erased(sending(planned())), None, true), PostState::Deleting, true),
+    ];
+    for (at, (post, state, is_due)) in rows.into_iter().enumerate() {
+        assert_eq!((post.state, post.due.is_some()), (state, is_due), "row {at}");
+        assert!(post.attempt.as_ref().is_none_or(|(digest, _)| digest.is_empty()), "row {at}");
+        let again = post.clone().wanted(true, OpNo(4), NOW);
+        assert_eq!(again.state, state, "row {at}: an undo does not bring it back");
+    }
+}
+
+#[test]
 fn post_that_is_gone_never_comes_back_by_itself() {
     let gone =
         unwanted(sent(sending(planned()), None, true)).settled(PostResult::Deleted(Deletion::Gone), NOW);

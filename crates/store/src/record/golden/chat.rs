@@ -165,7 +165,8 @@ fn posts() {
         ..planned.clone()
     };
     let endless = Post { sent: Some((Time(5), None, false)), ..planned.clone() };
-    let mut lines = vec![pin(&planned), pin(&full), pin(&endless)];
+    let erased = Post { is_erased: true, ..planned.clone() };
+    let mut lines = vec![pin(&planned), pin(&full), pin(&endless), pin(&erased)];
     lines.extend(states().into_iter().map(|state| pin(&Post { state, ..planned.clone() })));
     let told = ChatNotice {
         count: 2,

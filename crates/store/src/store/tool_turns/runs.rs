@@ -152,6 +152,10 @@ impl Context {
                 continue;
             }
             found += 1;
+            let is_kept = |chat| run.words.iter().any(|kept| kept.chat.as_ref() == Some(chat));
+            for chat in before.iter().filter_map(|words| words.chat.as_ref()).filter(|chat| !is_kept(*chat)) {
+                self.forget_waiting(member, chat)?;
+            }
             if run.state == RunState::Queued && run.words.is_empty() {
                 let error = Some("erased".to_owned());
                 run = Run { state: RunState::Canceled, ended: Some(now), error, ..run };
