@@ -3,12 +3,14 @@
 
 mod notice;
 mod post;
+mod step_posts;
 
 pub use notice::{ChatNotice, ChatNoticeKind};
 pub use post::{
     Deletion, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask,
     PostWork, StayCause, post_counts,
 };
+pub use step_posts::{PlacePosts, step_posts};
 
 use crate::id::{ConversationId, EntryId, Seq, Time};
 

@@ -62,8 +62,9 @@ pub use access::{AccessToken, Grant, GrantScope, Grants, Right, TokenUse};
 pub use call_refusal::CallRefusal;
 pub use chat::{
     ArrivalOutcome, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow, ChatNotice,
-    ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatRole, Deletion, Post, PostCounts, PostFailure,
-    PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, StayCause, post_counts,
+    ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatRole, Deletion, PlacePosts, Post, PostCounts,
+    PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, StayCause,
+    post_counts, step_posts,
 };
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{

@@ -148,6 +148,8 @@ pub struct TurnWork {
     pub files: u64,
     /// Its calls whose effects may stay, in the order in which they were recorded.
     pub begun: Vec<StartedCall>,
+    /// The number of posts of its answers that are, or may be, in a chat.
+    pub posts: u64,
 }
 
 /// A call in the ledger, shortened.

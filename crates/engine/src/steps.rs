@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 
 use retake_core::{
     Action, Apply, ChangeOrigin, Choice, ConversationId, FactsChanged, FilePath, Head, Moved, NetChange,
-    OpRange, Operation, Part, PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope,
-    SeenState, StepLine, Verdict, WorkspaceNo,
+    OpRange, Operation, Part, PathMove, PathPlan, PlacePosts, Plan, Reason, Receipt, ReceiptDetails, Refusal,
+    RequestId, Scope, SeenState, StepLine, Verdict, WorkspaceNo,
 };
 
 use crate::Engine;
@@ -294,6 +294,22 @@ impl Engine {
         match done.ops.first() {
             Some(first) => Ok(self.store().facts_changed(done.conversation, *first, done.head).await?),
             None => Ok(FactsChanged::default()),
+        }
+    }
+
+    /// What a step would do to posts in chats.
+    pub async fn posts_planned(&self, of: ConversationId, plan: &Plan) -> Result<Vec<PlacePosts>> {
+        let parts = (plan.gone.clone(), plan.came.clone());
+        Ok(self.store().posts_between(of, parts, self.now()).await?)
+    }
+
+    /// What became of the posts that a step concerned.
+    pub async fn posts_changed(&self, done: &Receipt) -> Result<Vec<PlacePosts>> {
+        match done.ops.first() {
+            Some(first) => {
+                Ok(self.store().posts_changed(done.conversation, *first, done.head, self.now()).await?)
+            }
+            None => Ok(Vec::new()),
         }
     }
 

@@ -5,6 +5,7 @@ mod cause;
 mod content;
 mod done;
 mod note;
+pub(crate) mod posts;
 mod report;
 mod run_notice;
 mod sandbox;
@@ -234,7 +235,7 @@ pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::R
         files: None,
         conditions: Vec::new(),
         stays: Vec::new(),
-        effects: reply::Effects::default(),
+        outside: reply::Outside::default(),
         waited: Vec::new(),
     }
 }
@@ -273,7 +274,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, mut conditions: Vec<C
         running: Vec::new(),
         at_work: false,
         waiting: 0,
-        effects: reply::Effects::default(),
+        outside: reply::Outside::default(),
         stays,
         files: None,
     }
@@ -327,9 +328,11 @@ pub(crate) fn entry(
     shown: ShownEntry,
     cost: impl Fn(&str, &retake_core::Usage) -> Option<f64>,
 ) -> reply::Entry {
-    let (meta, author, content, usage, platform_id) = match shown.entry {
-        Ok(entry) => (Some(entry.meta), entry.author, entry.parts, entry.usage, entry.platform_id),
-        Err(why) => (None, String::new(), vec![Part::Text(format!("[damaged: {why}]"))], None, None),
+    let (meta, author, content, usage, platform) = match shown.entry {
+        Ok(entry) => {
+            (Some(entry.meta), entry.author, entry.parts, entry.usage, (entry.platform_id, entry.origin))
+        }
+        Err(why) => (None, String::new(), vec![Part::Text(format!("[damaged: {why}]"))], None, (None, None)),
     };
     let flags = meta.as_ref().map(|meta| meta.flags).unwrap_or_default();
     let usage = usage.map(|usage| retake_wire::Usage {
@@ -363,7 +366,8 @@ pub(crate) fn entry(
         parts: parts(content),
         usage,
         took_ms: None,
-        platform_id,
+        platform_id: platform.0,
+        origin: platform.1.map(posts::origin),
     }
 }
 
@@ -389,6 +393,7 @@ fn did(target: &TargetLine) -> reply::TurnActions {
         commands: count(&|begun| begun.tool == retake_engine::SHELL),
         calls: target.target.holds.calls,
         outside: count(&|begun| matches!(begun.class, EffectClass::Compensable | EffectClass::External)),
+        posts: target.did.posts,
     }
 }
 

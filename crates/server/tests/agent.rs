@@ -399,11 +399,11 @@ async fn rewind_target_shows_its_own_changes() {
     let rewind = Action::Rewind { entry: "t1".into() };
     let (conversation, files) = (agent.id.clone(), Default::default());
     let plan = Request::Plan(Plan { conversation, action: rewind, files, diff: false });
-    let outside = get!(agent.desk, Plan, plan).effects.count;
+    let outside = get!(agent.desk, Plan, plan).outside.effects.count;
     let looked = TurnActions { calls: 1, ..TurnActions::default() };
     assert_eq!(
         did,
-        [TurnActions::default(), looked, TurnActions { files: 2, commands: 1, calls: 2, outside }]
+        [TurnActions::default(), looked, TurnActions { files: 2, commands: 1, calls: 2, outside, posts: 0 }]
     );
 }
 

@@ -1,6 +1,7 @@
 //! Chats, as a gateway sees them: what arrives is answered once, posts are in the ledger before they are sent, and a step takes them
 //! back and says truthfully what became of them. The platform here is a map in the test.
 
+mod plans;
 mod platform;
 
 use retake_wire::chat::{

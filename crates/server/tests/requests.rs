@@ -245,7 +245,7 @@ async fn receipt_of_several_steps_with_files_is_found_by_the_id_of_the_request()
         steps: None,
         conditions: Vec::new(),
         stays: Vec::new(),
-        effects: Default::default(),
+        outside: Default::default(),
         ..receipt
     };
     assert_eq!(lasting(found), lasting(undone));

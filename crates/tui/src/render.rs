@@ -26,6 +26,7 @@ pub mod mcp;
 pub mod outbox;
 pub mod owner;
 pub mod plan;
+pub mod posts;
 pub mod receipt;
 pub mod table;
 pub mod tokens;

@@ -4,6 +4,7 @@ mod agent;
 mod changes;
 mod composer;
 mod context;
+mod entry;
 mod files;
 mod marked;
 mod memory;
@@ -11,6 +12,7 @@ mod models;
 mod outbox;
 mod owner;
 mod plan;
+mod posts;
 mod receipt;
 mod report;
 mod targets;
@@ -22,9 +24,8 @@ use crate::access::{NewToken, Principal, Tokens};
 use crate::chat::{Arrived, GatewayConnected, GatewaySettled, GatewayWork, People, Posts};
 use crate::command_file::CommandFiles;
 use crate::condition::ReadOnlyCause;
-use crate::content::{Part, Role, Usage};
+use crate::content::{Part, Role};
 use crate::hooks::Hooks;
-use crate::mark::Mark;
 use crate::mcp::{McpServers, McpTools};
 use crate::notice::NoticeCause;
 use crate::op_summary::{OpSummary, OperationKind, OperationReason, PlannedStep};
@@ -37,6 +38,7 @@ pub use agent::{
 pub use changes::Changes;
 pub use composer::{Draft, HistoryPage, PathLine, Paths};
 pub use context::{Context, ContextBasis, ContextParts};
+pub use entry::{Entry, EntryFlags, EntryOrigin, EntryPlace};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, GoneFolder, Job, LostCalls, NotCovered,
     Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
@@ -46,7 +48,8 @@ pub use memory::{Memory, MemoryFact, fact_of};
 pub use models::{Model, Models};
 pub use outbox::{Outbox, OutboxFailure, OutboxItem};
 pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
-pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
+pub use plan::{EffectLine, EffectState, EffectWords, Effects, Outside, Plan, Running, TimelinePlan};
+pub use posts::{PlacePosts, PostChanges, StepPosts};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
 pub use report::{Finding, Repair, Report};
 pub use targets::{Target, TargetPage, TurnActions};
@@ -306,92 +309,6 @@ pub struct Entries {
     /// what they went on to do. The ids are those in the events of a run. Empty unless the current timeline is read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut_off: Vec<String>,
-}
-
-/// An entry in a projection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Entry {
-    /// The id of the entry.
-    pub id: String,
-    /// The place of the entry.
-    #[serde(flatten)]
-    pub place: EntryPlace,
-    /// The role of the author.
-    pub role: Role,
-    /// The name of the author: a person, a model or a tool.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub author: String,
-    /// The time of the entry, in Unix milliseconds.
-    pub time_ms: i64,
-    /// The mark of the entry.
-    pub mark: Mark,
-    /// The fold in force that covers the entry.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fold: Option<String>,
-    /// The label of the entry.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// The special properties of the entry.
-    #[serde(flatten)]
-    pub flags: EntryFlags,
-    /// The number of this alternative, from 1, and the number of all alternatives. Absent if there is only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alternative: Option<(usize, usize)>,
-    /// The content of the entry.
-    pub parts: Vec<Part>,
-    /// The tokens that the model call used, and its cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    /// For the result of a tool call: how long the call worked, in milliseconds, without the wait for an approval. Absent for
-    /// calls that cannot leave an effect behind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<i64>,
-    /// The id of the message on the platform that it comes from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub platform_id: Option<String>,
-}
-
-/// The place of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EntryPlace {
-    /// The number of the entry in its log (seq).
-    pub seq: u64,
-    /// The number of forks above that log. 0 is the log of the root conversation.
-    pub depth: u32,
-    /// The number of the entry's turn on the path, from 1. 0 before the first turn.
-    pub turn: u64,
-    /// Whether the entry opened that turn.
-    pub opens_turn: bool,
-}
-
-impl EntryPlace {
-    /// The depth and the seq. Positions sort in the order of the entries on a path.
-    pub fn position(self) -> (u32, u64) {
-        (self.depth, self.seq)
-    }
-}
-
-/// The special properties of an entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EntryFlags {
-    /// A program made the entry, and no person wrote it.
-    #[serde(default)]
-    pub synthetic: bool,
-    /// The message was not addressed to the agent.
-    #[serde(default)]
-    pub observed: bool,
-    /// The answer was interrupted.
-    #[serde(default)]
-    pub interrupted: bool,
-    /// The content was erased.
-    #[serde(default)]
-    pub erased: bool,
-    /// The entry can't be read; its text says why.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub damaged: bool,
 }
 
 /// A prompt in the repaired form that a provider gets.

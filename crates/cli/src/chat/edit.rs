@@ -8,7 +8,7 @@ use crate::args::ChangeArgs;
 use crate::error::{Failure, Result, hinted};
 use crate::verbs::agreement::{CONFLICT, agree};
 use crate::verbs::change;
-use retake_tui::render::{self, content, effects, receipt, words};
+use retake_tui::render::{self, content, effects, posts, receipt, words};
 
 /// Puts the text of a message into the line: of the named one, or of one that the person picks.
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
@@ -33,8 +33,11 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
 fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FileOptions) -> Result {
     let takes_back = receipt::would_take_back(&plan);
     // Effects that can't be reverted are reported first.
-    if let Some(stays) = effects::brief(&plan.effects, effects::Files::of_plan(&plan)) {
+    if let Some(stays) = effects::brief(&plan.outside.effects, effects::Files::of_plan(&plan)) {
         chat.cx.aside(&stays)?;
+    }
+    if let Some(posts) = posts::brief(&plan.outside.posts, posts::Step::Planned) {
+        chat.cx.aside(&posts)?;
     }
     let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
     if conflicts > 0 {

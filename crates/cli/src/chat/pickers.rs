@@ -81,7 +81,8 @@ fn preview(client: &dyn Client, conversation: &str, action: Action) -> String {
         Err(problem) => return problem.to_string(),
     };
     let mut lines = vec![render::plan::brief(None, &plan)];
-    lines.extend(render::effects::brief(&plan.effects, render::effects::Files::of_plan(&plan)));
+    lines.extend(render::effects::brief(&plan.outside.effects, render::effects::Files::of_plan(&plan)));
+    lines.extend(render::posts::brief(&plan.outside.posts, render::posts::Step::Planned));
     lines.extend(plan.conditions.iter().map(|it| format!("! {}", Audience::Chat.condition(it))));
     lines.extend(plan.composer.as_ref().map(|composer| safe::block(&composer.text).into_owned()));
     lines.join("\n")

@@ -2,8 +2,8 @@
 //! control characters.
 
 use retake_wire::reply::{
-    Access, Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Draft, Effects,
-    Entries, Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation, Operations, OwnerWork,
+    Access, Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Draft, Entries,
+    Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation, Operations, Outside, OwnerWork,
     Plan, Prompt, PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan,
     TurnActions, Work, Workspace, Workspaces, Written,
 };
@@ -60,6 +60,7 @@ pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Ent
         usage: None,
         took_ms: None,
         platform_id: None,
+        origin: None,
     }
 }
 
@@ -191,7 +192,7 @@ pub(super) fn plan() -> Plan {
         running: Vec::new(),
         at_work: false,
         waiting: 0,
-        effects: Effects::default(),
+        outside: Outside::default(),
         conditions: vec![Condition::InFolder { folder: None, remark: FolderRemark::GitRepositoryMade }],
         stays: Vec::new(),
         files: None,
@@ -308,7 +309,7 @@ pub(super) fn targets() -> TargetPage {
         takes_back,
         did: TurnActions::default(),
     };
-    let did = TurnActions { files: 3, commands: 1, calls: 4, outside: 1 };
+    let did = TurnActions { files: 3, commands: 1, calls: 4, outside: 1, posts: 6 };
     TargetPage {
         head: "12.6".to_owned(),
         targets: vec![

@@ -1,9 +1,10 @@
 //! Every rendering, with terminal control characters in its text.
 
 use insta::assert_snapshot;
+use retake_wire::chat::{Place, PostCounts, StayCause, StayCount};
 use retake_wire::reply::{
-    Conversations, EffectLine, EffectState, EffectWords, Effects, Entries, Finding, Models, Plan, Receipt,
-    Repair, Report, Words,
+    Conversations, EffectLine, EffectState, EffectWords, Effects, Entries, Finding, Models, Outside,
+    PlacePosts, Plan, PostChanges, Receipt, Repair, Report, StepPosts, Words,
 };
 use retake_wire::{
     Condition, EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role, SandboxFact,
@@ -147,8 +148,8 @@ fn a_plan_with_files_lists_them_under_their_calls() {
     assert_snapshot!(case().coloured().see(&["plan", "rewind", "t1", "--color", "always"]));
 }
 
-/// Two irreversible calls, and some more.
-fn effects() -> Effects {
+/// Two irreversible calls, and some more; and posts in a chat, one of which stays.
+fn outside() -> Outside {
     let call = |line: &str, state, minutes| EffectLine {
         line: line.to_owned(),
         words: EffectWords::Shown,
@@ -159,25 +160,34 @@ fn effects() -> Effects {
     };
     let push = call("$ git push \x1b[2J", EffectState::Done, 1);
     let mail = call("mcp__mail__send {\"to\":\"ann\"}", EffectState::Begun, 3);
-    Effects { count: 6, calls: vec![push, mail] }
+    let stays = vec![StayCount { why: StayCause::TooOld, count: 1 }];
+    let taken_back = PostCounts { trying: 4, stays, ..PostCounts::default() };
+    let all = PostChanges { taken_back, ..PostChanges::default() };
+    let place = Place { account: "work".to_owned(), chat: "!r\x1b[2J".to_owned(), thread: None };
+    let places = vec![PlacePosts { place, changes: all.clone() }];
+    let posts = StepPosts { all, place_count: 3, places };
+    Outside { effects: Effects { count: 6, calls: vec![push, mail] }, posts }
 }
 
 #[test]
 fn irreversible_effects_are_reported_before_and_after() {
-    let plan = Plan { effects: effects(), at_work: true, waiting: 2, ..fixtures::plan() };
+    let plan = Plan { outside: outside(), at_work: true, waiting: 2, ..fixtures::plan() };
     let seen = Case::script("").reply("plan", Ok(Reply::Plan(plan))).see(&["plan", "rewind", "t1"]);
     let stays = "! can't be taken back: 6 calls\n  `$ git push ␛[2J` (1 minute ago)\n  \
                  `mcp__mail__send {\"to\":\"ann\"}` (3 minutes ago; begun, how it ended is not\n    \
                  known)\n    … and 4 more\n";
     assert!(seen.contains(stays), "{seen}");
+    let posts = "! posts in work in !r␛[2J: 4 to be deleted, 1 stays: too old\n    … and 2 more\n";
+    assert!(seen.contains(posts), "{seen}");
     let stops = "! the agent is at work here: it has to be stopped first; 2 messages that wait\n  \
                  would come back to you\n";
     assert!(seen.contains(stops), "{seen}");
     let part = retake_wire::Part::Text { text: "and then".to_owned() };
     let waited = vec![Words { parts: vec![part], author: String::new(), time_ms: 0 }];
-    let done = Receipt { effects: effects(), waited, ..fixtures::receipt() };
+    let done = Receipt { outside: outside(), waited, ..fixtures::receipt() };
     let case = Case::script("").reply("apply", Ok(Reply::Receipt(done)));
     let seen = case.see(&["rewind", "t1"]);
+    assert!(seen.contains("! posts in work in !r␛[2J: 4 being deleted, 1 stays: too old\n"), "{seen}");
     assert!(seen.contains(stays) && seen.contains("waiting messages return to you: “and then”\n"), "{seen}");
 }
 

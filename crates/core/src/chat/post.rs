@@ -247,6 +247,19 @@ impl Post {
         }
     }
 
+    /// Whether people may see it in the chat.
+    pub fn may_be_there(&self) -> bool {
+        matches!(
+            self.state,
+            PostState::Sending
+                | PostState::Lost
+                | PostState::Sent
+                | PostState::Deleting
+                | PostState::Stays(_)
+                | PostState::Gone(Deletion::Emptied | Deletion::Asked)
+        )
+    }
+
     /// What is to be done when it is due.
     pub fn task(&self) -> Option<PostTask> {
         match self.state {
@@ -271,8 +284,7 @@ impl Post {
         let is_wanted = is_wanted && !self.is_erased;
         match (self.state, is_wanted) {
             (PostState::Planned | PostState::Failed(_), false) => {
-                self.state = PostState::Cancelled;
-                self.due = None;
+                (self.state, self.op, self.due) = (PostState::Cancelled, Some(op), None);
             }
             (PostState::Cancelled, true) => {
                 (self.state, self.op) = (PostState::Planned, None);
@@ -427,6 +439,36 @@ impl PostCounts {
         self.gone + self.emptied + self.asked + self.trying + self.unknown + stays
     }
 
+    /// Counts a post that a step took back, unless it was never sent.
+    pub(super) fn add(&mut self, post: &Post) {
+        match post.state {
+            PostState::Gone(Deletion::Gone) => self.gone += 1,
+            PostState::Gone(Deletion::Emptied) => self.emptied += 1,
+            PostState::Gone(Deletion::Asked) => self.asked += 1,
+            PostState::Deleting => self.trying += 1,
+            PostState::Sending | PostState::Lost => self.unknown += 1,
+            PostState::Stays(why) => self.add_stays(why, 1),
+            PostState::Planned | PostState::Sent | PostState::Failed(_) | PostState::Cancelled => {}
+        }
+    }
+
+    fn add_stays(&mut self, why: StayCause, posts: u32) {
+        match self.stays.binary_search_by_key(&why, |(other, _)| *other) {
+            Ok(at) => self.stays[at].1 += posts,
+            Err(at) => self.stays.insert(at, (why, posts)),
+        }
+    }
+
+    /// Adds those of another place.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.gone += other.gone;
+        self.emptied += other.emptied;
+        self.asked += other.asked;
+        self.trying += other.trying;
+        self.unknown += other.unknown;
+        other.stays.iter().for_each(|(why, posts)| self.add_stays(*why, *posts));
+    }
+
     /// Whether nothing is being tried any more.
     pub fn is_final(&self) -> bool {
         self.trying == 0 && self.unknown == 0
@@ -436,20 +478,6 @@ impl PostCounts {
 /// The counts of the posts that a step took back. Posts that were never sent do not count.
 pub fn post_counts<'a>(posts: impl Iterator<Item = &'a Post>) -> PostCounts {
     let mut counts = PostCounts::default();
-    for post in posts {
-        match post.state {
-            PostState::Gone(Deletion::Gone) => counts.gone += 1,
-            PostState::Gone(Deletion::Emptied) => counts.emptied += 1,
-            PostState::Gone(Deletion::Asked) => counts.asked += 1,
-            PostState::Deleting => counts.trying += 1,
-            PostState::Sending | PostState::Lost => counts.unknown += 1,
-            PostState::Stays(why) => match counts.stays.iter_mut().find(|(other, _)| *other == why) {
-                Some((_, count)) => *count += 1,
-                None => counts.stays.push((why, 1)),
-            },
-            PostState::Planned | PostState::Sent | PostState::Failed(_) | PostState::Cancelled => {}
-        }
-    }
-    counts.stays.sort_unstable();
+    posts.for_each(|post| counts.add(post));
     counts
 }

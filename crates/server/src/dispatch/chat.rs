@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use retake_core::{
     ArrivalOutcome, ChatNotice, ChatNoticeKind, ChatPerson, ChatPlace, ChatRole, EntryId, Post, PostCounts,
-    PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, StayCause, Time,
+    PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Time,
 };
 use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayEvent};
 use retake_wire::chat as wire;
@@ -12,6 +12,7 @@ use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, ProblemKind, Reply};
 
 use crate::InProcess;
+use crate::convert::posts::{place, post_counts, stay_cause, stay_cause_in};
 use crate::convert::{self, misused, own_problem, problem};
 
 /// The most work of one request, usually.
@@ -28,15 +29,15 @@ impl InProcess {
     pub(super) async fn gateway_connect(&self, it: wire::GatewayConnect) -> Result<Reply, Problem> {
         let connected =
             self.engine.chat_connect(it.account, it.holder, it.replaces).await.map_err(problem)?;
-        let place = |binding: retake_core::ChatBinding| wire::BoundPlace {
-            place: place_out(binding.place),
+        let bound = |binding: retake_core::ChatBinding| wire::BoundPlace {
+            place: place(binding.place),
             last_message: binding.last,
         };
         let hold = |(bucket, until): (String, Time)| wire::Hold { bucket, until_ms: until.0 };
         Ok(Reply::GatewayConnected(wire::GatewayConnected {
             cursor: connected.account.cursor,
             holds: connected.holds.into_iter().map(hold).collect(),
-            places: connected.bindings.into_iter().map(place).collect(),
+            places: connected.bindings.into_iter().map(bound).collect(),
         }))
     }
 
@@ -151,7 +152,7 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
             PostKind::Answer(_) => wire::PostKind::Answer,
             PostKind::Notice(_) => wire::PostKind::Notice,
         },
-        place: place_out(post.place),
+        place: place(post.place),
         entry: entry.map(|entry| entry.to_string()),
         part: post.part.0 + 1,
         state: match post.state {
@@ -161,17 +162,13 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
             PostState::Sent => S::Sent,
             PostState::Deleting => S::Deleting,
             PostState::Gone(deletion) => S::Gone { how: how(deletion) },
-            PostState::Stays(why) => S::Stays { why: stay_out(why) },
+            PostState::Stays(why) => S::Stays { why: stay_cause(why) },
             PostState::Failed(why) => S::Failed { why: failure(why) },
             PostState::Cancelled => S::Cancelled,
         },
         sent_ms: post.sent.map(|(sent, ..)| sent.0),
         deadline_ms: post.sent.and_then(|(_, deadline, _)| deadline).map(|time| time.0),
     }
-}
-
-fn place_out(place: ChatPlace) -> wire::Place {
-    wire::Place { account: place.account, chat: place.chat, thread: place.thread }
 }
 
 /// The place of an event. A gateway speaks for its account only.
@@ -289,26 +286,7 @@ fn work_out(work: PostWork) -> wire::PostWork {
             wire::PostAction::Delete { ids: post.ids, sent_ms: sent.0, deadline_ms }
         }
     };
-    wire::PostWork {
-        post: key.to_string(),
-        kind,
-        place: place_out(post.place),
-        action,
-        attempts: post.attempts,
-    }
-}
-
-pub(crate) fn counts_out(counts: PostCounts) -> wire::PostCounts {
-    let stays =
-        counts.stays.iter().map(|(why, count)| wire::StayCount { why: stay_out(*why), count: *count });
-    wire::PostCounts {
-        gone: counts.gone,
-        emptied: counts.emptied,
-        asked: counts.asked,
-        trying: counts.trying,
-        unknown: counts.unknown,
-        stays: stays.collect(),
-    }
+    wire::PostWork { post: key.to_string(), kind, place: place(post.place), action, attempts: post.attempts }
 }
 
 fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
@@ -319,7 +297,7 @@ fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
         step,
         count,
         by: by.clone(),
-        posts: counts_out(counts.clone()),
+        posts: post_counts(counts.clone()),
         files,
     };
     let refused = |refusal| wire::ChatNotice::Refused(refusal);
@@ -343,7 +321,7 @@ fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
         K::NewConversation => wire::ChatNotice::NewConversation,
         K::Stopped => wire::ChatNotice::Stopped,
         K::Status => wire::ChatNotice::Status { running: code.is_some(), to_send: count, to_delete: files },
-        K::PostsThatStay => wire::ChatNotice::PostsThatStay { posts: counts_out(counts) },
+        K::PostsThatStay => wire::ChatNotice::PostsThatStay { posts: post_counts(counts) },
         K::PartNotSent => wire::ChatNotice::PartNotSent { part: count, of: files },
         K::Missed => wire::ChatNotice::Missed { count },
     }
@@ -368,30 +346,6 @@ fn result_in(outcome: wire::PostOutcome) -> PostResult {
             wire::Deletion::Emptied => retake_core::Deletion::Emptied,
             wire::Deletion::Asked => retake_core::Deletion::Asked,
         }),
-        wire::PostOutcome::Stays { why } => PostResult::Stays(stay_in(why)),
-    }
-}
-
-fn stay_in(why: wire::StayCause) -> StayCause {
-    match why {
-        wire::StayCause::TooOld => StayCause::TooOld,
-        wire::StayCause::NotPermitted => StayCause::NotPermitted,
-        wire::StayCause::NoWay => StayCause::NoWay,
-        wire::StayCause::HasReplies => StayCause::HasReplies,
-        wire::StayCause::ClosedThread => StayCause::ClosedThread,
-        wire::StayCause::Kept => StayCause::Kept,
-        wire::StayCause::GaveUp => StayCause::GaveUp,
-    }
-}
-
-fn stay_out(why: StayCause) -> wire::StayCause {
-    match why {
-        StayCause::TooOld => wire::StayCause::TooOld,
-        StayCause::NotPermitted => wire::StayCause::NotPermitted,
-        StayCause::NoWay => wire::StayCause::NoWay,
-        StayCause::HasReplies => wire::StayCause::HasReplies,
-        StayCause::ClosedThread => wire::StayCause::ClosedThread,
-        StayCause::Kept => wire::StayCause::Kept,
-        StayCause::GaveUp => wire::StayCause::GaveUp,
+        wire::PostOutcome::Stays { why } => PostResult::Stays(stay_cause_in(why)),
     }
 }

@@ -1,6 +1,6 @@
 //! Plans and actions with their files: the options for the engine, and the engine's results as replies. It only translates.
 
-use retake_core::{Action, Apply, ConversationId, FilesExtent, Reason};
+use retake_core::{Action, Apply, ConversationId, FilesExtent, Planned, Reason};
 use retake_engine::{FileOptions, PlannedFiles, Restore, Scope, WorkInProgress};
 use retake_wire::{Action as WireAction, Condition, Problem, Reply, english, reply, request};
 
@@ -76,6 +76,10 @@ impl InProcess {
         });
         let step_summaries: Vec<_> =
             half.iter().flat_map(|half| half.steps.iter().map(convert::step)).collect();
+        let posts = match &half {
+            Some(half) => self.posts_planned(conversation, half).await?,
+            None => reply::StepPosts::default(),
+        };
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, conditions),
             None => {
@@ -96,7 +100,7 @@ impl InProcess {
             running: running.collect(),
             at_work,
             waiting,
-            effects: crate::agent::effects(effects),
+            outside: reply::Outside { effects: crate::agent::effects(effects), posts },
             ..shown
         }))
     }
@@ -111,8 +115,15 @@ impl InProcess {
         let mut planned = self.engine.plan(conversation, action).await.map_err(problem)?;
         let effects = std::mem::take(&mut planned.effects);
         let effects = crate::agent::effects(self.engine.left_behind(conversation, effects).await);
+        let posts = self.posts_planned(conversation, &planned).await?;
         let plan = convert::plan(conversation.to_string(), planned, Vec::new());
-        Ok(Reply::Plan(reply::Plan { effects, ..plan }))
+        Ok(Reply::Plan(reply::Plan { outside: reply::Outside { effects, posts }, ..plan }))
+    }
+
+    /// What a step would do to posts in chats.
+    async fn posts_planned(&self, of: ConversationId, half: &Planned) -> Result<reply::StepPosts, Problem> {
+        let posts = self.engine.posts_planned(of, &half.plan).await.map_err(problem)?;
+        Ok(convert::posts::step(posts))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {

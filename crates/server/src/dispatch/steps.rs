@@ -127,6 +127,8 @@ impl InProcess {
                 changed.or_log("the facts that a step changes are not counted").and_then(convert::facts)
             }
         };
+        let posts = self.engine.posts_changed(&whole).await.map_err(problem);
+        let posts = posts.or_log("the posts of a step are not counted").unwrap_or_default();
         let conditions: Vec<Condition> =
             unchanged.map(remark).into_iter().chain(conditions).chain(facts).collect();
         let steps = asked.map(|asked| steps(whole.ops.len(), asked, refusal));
@@ -137,7 +139,7 @@ impl InProcess {
             files,
             conditions,
             stays,
-            effects,
+            outside: reply::Outside { effects, posts: convert::posts::step(posts) },
             waited,
             ..convert::receipt(&whole, composer)
         })

@@ -180,9 +180,14 @@ impl ChatRows for MemoryRows {
         Ok(self.posts_in(log).cloned().collect())
     }
 
-    fn posts_of_entry(&self, log: LogNo, entry: Seq) -> Result<Vec<Post>> {
-        let of = |post: &&Post| matches!(post.kind, PostKind::Answer(of) if of == entry);
-        Ok(self.posts_in(log).filter(of).cloned().collect())
+    fn posts_of_entries(&self, log: LogNo, first: Seq, last: Seq) -> Result<Vec<Post>> {
+        let entry = |post: &Post| match post.kind {
+            PostKind::Answer(entry) => Some(entry).filter(|entry| (first..=last).contains(entry)),
+            PostKind::Notice(_) => None,
+        };
+        let mut posts: Vec<Post> = self.posts_in(log).filter(|post| entry(post).is_some()).cloned().collect();
+        posts.sort_by_key(|post| (entry(post), post.no));
+        Ok(posts)
     }
 
     fn posts_of_op(&self, log: LogNo, op: OpNo) -> Result<Vec<Post>> {

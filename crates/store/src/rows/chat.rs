@@ -70,8 +70,8 @@ pub trait ChatRows {
     fn post(&self, key: PostKey) -> Result<Option<Post>>;
     /// All posts of a conversation, in order of their numbers.
     fn posts(&self, log: LogNo) -> Result<Vec<Post>>;
-    /// The posts of an entry.
-    fn posts_of_entry(&self, log: LogNo, entry: Seq) -> Result<Vec<Post>>;
+    /// The posts of the entries from the first to the last, in their order.
+    fn posts_of_entries(&self, log: LogNo, first: Seq, last: Seq) -> Result<Vec<Post>>;
     /// The posts of an operation.
     fn posts_of_op(&self, log: LogNo, op: OpNo) -> Result<Vec<Post>>;
     /// The posts of an account that are due, the earliest first.

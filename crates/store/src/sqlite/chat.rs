@@ -57,10 +57,18 @@ const MESSAGE: Sql = (
 );
 const POST: Sql = ("read a post", of_log!("no, seq, op, due, post", "post", "AND no = ?2"));
 const POSTS: Sql = ("read posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no"));
-const OF_ENTRY: Sql =
-    ("read the posts of an entry", of_log!("no, seq, op, due, post", "post", "AND seq = ?2"));
-const OF_OP: Sql =
-    ("read the posts of an operation", of_log!("no, seq, op, due, post", "post", "AND op = ?2"));
+const OF_ENTRIES: Sql = (
+    "read the posts of entries",
+    of_log!(
+        "no, seq, op, due, post",
+        "post INDEXED BY post_entry",
+        "AND seq BETWEEN ?2 AND ?3 ORDER BY seq, no"
+    ),
+);
+const OF_OP: Sql = (
+    "read the posts of an operation",
+    of_log!("no, seq, op, due, post", "post INDEXED BY post_op", "AND op = ?2 ORDER BY no"),
+);
 const LAST: Sql = ("number a post", of_log!("no", "post", "ORDER BY no DESC LIMIT 1"));
 const DUE: Sql = (
     "read posts that are due",
@@ -88,7 +96,7 @@ pub(super) const READS: &[Sql] = &[
     MESSAGE,
     POST,
     POSTS,
-    OF_ENTRY,
+    OF_ENTRIES,
     OF_OP,
     LAST,
     DUE,
@@ -297,8 +305,8 @@ impl ChatRows for SqliteRows {
         all(&self.db, POSTS, [log.0], of("posts", log), post)
     }
 
-    fn posts_of_entry(&self, log: LogNo, entry: Seq) -> Result<Vec<Post>> {
-        all(&self.db, OF_ENTRY, [log.0, int(entry.0)], of("posts", log), post)
+    fn posts_of_entries(&self, log: LogNo, first: Seq, last: Seq) -> Result<Vec<Post>> {
+        all(&self.db, OF_ENTRIES, [log.0, int(first.0), int(last.0)], of("posts", log), post)
     }
 
     fn posts_of_op(&self, log: LogNo, op: OpNo) -> Result<Vec<Post>> {

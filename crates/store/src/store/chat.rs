@@ -2,11 +2,14 @@
 //! due, however many posts there are. Which posts are wanted follows from the path, when the row is looked at. Must never store a text
 //! of a platform.
 
+mod compare;
 mod ledger;
+
+pub(super) use compare::posts_in;
 
 use retake_core::{
     ArrivalOutcome, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow, ChatOrigin, ChatPerson,
-    ChatPlace, Commit, ConversationId, Entry, EntryId, Post, PostKind, Role, Seq, Time, Told,
+    ChatPlace, Commit, ConversationId, Entry, EntryId, Head, Post, PostKind, Role, Seq, Time, Told,
 };
 
 use super::load::Loaded;
@@ -245,7 +248,13 @@ impl Context {
     }
 
     /// Plans the posts of new answers to turns that came from a chat; and notes that a change of the state may concern posts.
-    pub(super) fn posts_of(&mut self, after: &Loaded, commit: &Commit, now: Time) -> Result<()> {
+    pub(super) fn posts_of(
+        &mut self,
+        before: Head,
+        after: &Loaded,
+        commit: &Commit,
+        now: Time,
+    ) -> Result<()> {
         for entry in &commit.entries {
             let is_answer = entry.meta.role == Role::Assistant && !entry.meta.flags.detached;
             if !is_answer
@@ -261,7 +270,7 @@ impl Context {
             }
         }
         if !commit.ops.is_empty() && self.rows.has_posts(after.row.log)? {
-            self.rows.owe(&after.row, POSTS, Told::default(), now)?;
+            self.rows.owe(&after.row, POSTS, Told { head: before, ..Told::default() }, now)?;
         }
         Ok(())
     }

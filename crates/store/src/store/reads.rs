@@ -282,7 +282,7 @@ impl Store {
 }
 
 /// A conversation before the operation `first`, and at a head.
-fn around(rows: &dyn Rows, loaded: &Loaded, first: OpNo, to: Head) -> Result<[Loaded; 2]> {
+pub(super) fn around(rows: &dyn Rows, loaded: &Loaded, first: OpNo, to: Head) -> Result<[Loaded; 2]> {
     let op = loaded.records(rows).op(first)?;
     let from = Head { op: OpNo(first.0.saturating_sub(1)), seq: op.at };
     let at = |head| load_at(rows, loaded.row.clone(), head);

@@ -371,7 +371,7 @@ impl Context {
         let row = ConversationRow { now, ..loaded.row.clone() };
         let after = Loaded { row, lineage: std::sync::Arc::clone(&loaded.lineage), conversation };
         self.made(&after, commit);
-        self.posts_of(&after, commit, by.time)?;
+        self.posts_of(loaded.conversation.head, &after, commit, by.time)?;
         self.owe_commit(loaded, commit, by.time)?;
         Ok(after)
     }

@@ -1,6 +1,8 @@
 //! People of chats, and posts. Names are untrusted.
 
-use retake_wire::chat::{ChatMember, Deletion, MemberRole, People, PostLine, PostStatus, Posts, StayCause};
+use retake_wire::chat::{
+    ChatMember, Deletion, MemberRole, People, Place, PostLine, PostStatus, Posts, StayCause,
+};
 
 use super::table::{Cell, cell, table};
 use super::words;
@@ -42,17 +44,13 @@ pub fn posts(look: &Look, it: &Posts) -> Text {
 }
 
 fn line(look: &Look, it: &PostLine) -> Vec<Cell> {
-    let place = match &it.place.thread {
-        Some(thread) => format!("{} in {}, {}", it.place.account, it.place.chat, thread),
-        None => format!("{} in {}", it.place.account, it.place.chat),
-    };
     let (state, style) = state(it.state);
     let kind: &str = it.kind.into();
     vec![
         cell(safe::line(&it.post)).style(Style::Dim),
         cell(it.sent_ms.map(|ms| words::when(look, ms)).unwrap_or_default()),
         cell(kind),
-        cell(safe::line(&place)),
+        cell(place(&it.place)),
         cell(state).style(style),
     ]
 }
@@ -71,6 +69,15 @@ fn state(state: PostStatus) -> (&'static str, Style) {
         PostStatus::Failed { .. } => ("could not be sent", Style::Error),
         PostStatus::Cancelled => ("never sent", Style::Dim),
     }
+}
+
+/// The name of a place, safe to show.
+pub(crate) fn place(place: &Place) -> String {
+    let name = match &place.thread {
+        Some(thread) => format!("{} in {}, {}", place.account, place.chat, thread),
+        None => format!("{} in {}", place.account, place.chat),
+    };
+    safe::line(&name).into_owned()
 }
 
 fn stays(why: StayCause) -> &'static str {

@@ -52,6 +52,9 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String]
     let (speaker, style) = words::speaker(entry.role, &entry.author);
     let turn = if entry.place.opens_turn { format!("t{}", entry.place.turn) } else { String::new() };
     let mut about = words::when(look, entry.time_ms);
+    if let Some(origin) = &entry.origin {
+        about.push_str(&format!(" · {}", super::chat::place(&origin.place)));
+    }
     if look.ids {
         about.push_str(&format!(" · {}", ids.short(&entry.id)));
     }

@@ -4,7 +4,7 @@ use retake_wire::reply::{Composer, Counts, Line, Plan, TimelinePlan};
 use retake_wire::{Action, Condition, english};
 
 use super::id::Ids;
-use super::{about, content, effects, files, words};
+use super::{about, content, effects, files, posts, words};
 use crate::hint::Audience;
 use crate::text::style::Style;
 use crate::text::styled::text;
@@ -47,7 +47,8 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
         let otherwise = if refused { files::NOT_ALL } else { files::NOTHING };
         text.push(files::plan_or(look, files, otherwise));
     }
-    text.push(effects::effects(look, &plan.effects, effects::Files::of_plan(plan)));
+    text.push(effects::effects(look, &plan.outside.effects, effects::Files::of_plan(plan)));
+    text.push(posts::posts(look, &plan.outside.posts, posts::Step::Planned));
     text.push(ended_first(look, plan));
     text.push(stays(look, Audience::Shell, &plan.conditions));
     if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {

@@ -3,7 +3,7 @@
 use retake_wire::reply::{Counts, Plan, Receipt};
 use retake_wire::{Action, MarkVerb, english};
 
-use super::{about, content, effects, files, plan, words};
+use super::{about, content, effects, files, plan, posts, words};
 use crate::hint::Audience;
 use crate::text::style::Style;
 use crate::text::styled::text;
@@ -91,7 +91,8 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
         let verb = if matches!(action, Some(Action::Redo { .. })) { "redo" } else { "undo" };
         text.push(format!("there is nothing more to {verb}\n"));
     }
-    text.push(effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
+    text.push(effects::effects(look, &receipt.outside.effects, effects::Files::of_receipt(receipt)));
+    text.push(posts::posts(look, &receipt.outside.posts, posts::Step::Done));
     text.push(plan::stays(look, Audience::Shell, &receipt.conditions));
     text.push(effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {

@@ -47,7 +47,9 @@ pub(crate) fn turns(counts: Counts) -> String {
 /// "3 files · 1 command · 2 stay": what a turn did. Empty if it only spoke or read.
 pub fn did(did: TurnActions) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
-    let all = [(did.files, files), (did.commands, commands), (did.outside, stays(did.outside))];
+    let posts = count(did.posts, "post");
+    let all =
+        [(did.files, files), (did.commands, commands), (did.posts, posts), (did.outside, stays(did.outside))];
     let some = all.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
     some.collect::<Vec<_>>().join(" · ")
 }
@@ -203,8 +205,8 @@ mod tests {
         assert_eq!(counts(some), "4 messages (2 turns)");
         let few = Counts { messages: 1, ..Counts::default() };
         assert_eq!(counts(few), "1 message");
-        let all = TurnActions { files: 3, commands: 1, calls: 5, outside: 2 };
-        assert_eq!(did(all), "3 files · 1 command · 2 stay");
+        let all = TurnActions { files: 3, commands: 1, calls: 5, outside: 2, posts: 1 };
+        assert_eq!(did(all), "3 files · 1 command · 1 post · 2 stay");
         assert_eq!(did(TurnActions { calls: 4, ..TurnActions::default() }), "");
     }
 

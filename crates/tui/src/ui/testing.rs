@@ -252,6 +252,7 @@ pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
         usage: None,
         took_ms: None,
         platform_id: None,
+        origin: None,
     };
     Reply::Entries(Entries {
         conversation: conversation.to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Composer, Counts, Line, Steps};
+use super::{Composer, Counts, Line, StepPosts, Steps};
 use crate::agent::EffectClass;
 use crate::condition::Condition;
 use crate::files::FilesPlan;
@@ -46,9 +46,9 @@ pub struct Plan {
     /// The number of messages that wait for the end of that run. The client that ends it gets them back.
     #[serde(default, skip_serializing_if = "is_none")]
     pub waiting: usize,
-    /// Calls that would leave the conversation and have effects that no step reverts.
-    #[serde(default, skip_serializing_if = "Effects::is_empty")]
-    pub effects: Effects,
+    /// What would happen outside the conversation and its files.
+    #[serde(flatten)]
+    pub outside: Outside,
     /// What would not change or cannot be reverted.
     #[serde(default)]
     pub conditions: Vec<Condition>,
@@ -79,6 +79,18 @@ pub struct TimelinePlan {
     /// For a fold: the number of messages that it would cover.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub covered: u64,
+}
+
+/// What a step does outside the conversation and its files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outside {
+    /// Calls that leave the conversation and have effects that no step reverts. Empty in the receipt of a repeated request.
+    #[serde(default, skip_serializing_if = "Effects::is_empty")]
+    pub effects: Effects,
+    /// What happens to the posts in chats.
+    #[serde(default, skip_serializing_if = "StepPosts::is_empty")]
+    pub posts: StepPosts,
 }
 
 /// Calls with effects that cannot be reverted.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effects, Words};
+use super::{Outside, Words};
 use crate::condition::{Condition, StepRefusal};
 use crate::content::Part;
 use crate::files::FilesDone;
@@ -50,9 +50,9 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub stays: Vec<String>,
-    /// Calls that left the conversation and have effects that no step reverts. Empty for a repeated request.
-    #[serde(default, skip_serializing_if = "Effects::is_empty")]
-    pub effects: Effects,
+    /// What happened outside the conversation and its files. A repeated request gets the posts as they are by then.
+    #[serde(flatten)]
+    pub outside: Outside,
     /// Messages that waited for a run and return to the client: bounded by the queue. A repeated request does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited: Vec<Words>,

@@ -59,6 +59,9 @@ pub struct TurnActions {
     /// The number of calls that began and may have effects that no step reverts. Commands with such effects are included.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outside: u64,
+    /// The number of posts of its answers in chats.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub posts: u64,
 }
 
 impl TurnActions {

@@ -1,40 +1,19 @@
 //! The ledger: which posts are wanted, which work is due, and what became of it.
 
 use retake_core::{
-    Change, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, Mark, OpNo, Operation, Pos, Post,
-    PostCounts, PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Principal, Reason,
-    Seq, Time, joined_text, post_counts,
+    ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, OpNo, Post, PostCounts, PostFailure,
+    PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Seq, Time, joined_text, post_counts,
 };
 
-use super::POSTS;
-use crate::error::{Result, StoreError};
-use crate::rows::{Key, OutboxKey};
+use crate::error::Result;
+use crate::rows::Key;
 use crate::store::load::Loaded;
 use crate::store::{Context, Store};
-
-/// The most conversations whose posts are compared with their paths in one transaction.
-const AT_ONCE: usize = 32;
 
 /// How long a notice waits for the posts that it tells of, before it says what is still being tried.
 const NOTICE_MS: i64 = 10_000;
 
 impl Store {
-    /// Compares the posts of conversations that have changed with their paths. Returns whether there may be more.
-    pub async fn compare_posts(&self, now: Time) -> Result<bool> {
-        self.write(move |context| {
-            let due = context.rows.outbox_due(POSTS, now, AT_ONCE)?;
-            for key in &due {
-                let row = context.rows.log(key.log)?;
-                let loaded = context.load(row.id)?;
-                context.compare_posts(&loaded, now)?;
-                let key = OutboxKey { log: key.log, destination: POSTS.to_owned(), no: 0 };
-                context.rows.remove_outbox_item(&key)?;
-            }
-            Ok(due.len() == AT_ONCE)
-        })
-        .await
-    }
-
     /// Leases work of an account that is due.
     pub async fn take_posts(&self, account: String, now: Time, most: usize) -> Result<Vec<PostWork>> {
         self.write(move |context| {
@@ -116,55 +95,9 @@ impl Store {
 }
 
 impl Context {
-    /// Sets what is wanted of the posts of a conversation, from its current path.
-    fn compare_posts(&mut self, loaded: &Loaded, now: Time) -> Result<()> {
-        let head = loaded.conversation.head.op;
-        let mut taken: Vec<ChatPlace> = Vec::new();
-        for post in self.rows.posts(loaded.row.log)? {
-            let PostKind::Answer(entry) = post.kind else { continue };
-            let pos = Pos::new(loaded.conversation.tree.depth(), entry.0);
-            let is_wanted = loaded.conversation.is_on_path(pos)
-                && matches!(loaded.conversation.mark(pos), Mark::Normal | Mark::Excluded);
-            let before = post.state;
-            let after = post.clone().wanted(is_wanted, head, now);
-            if after != post {
-                let is_taken = matches!(after.state, PostState::Deleting | PostState::Stays(_));
-                if is_taken && before == PostState::Sent && !taken.contains(&after.place) {
-                    taken.push(after.place.clone());
-                }
-                self.rows.set_post(&loaded.row, &after)?;
-                self.next_part(loaded, entry, now)?;
-            }
-        }
-        for place in taken {
-            let op = self.rows.op(loaded.row.log, head)?;
-            if let Some(kind) = notice_of(op.reason)
-                && self.step_notice(loaded, &place, head)?.is_none()
-            {
-                let count = self.turns_taken(loaded, &op)?;
-                // The user of this machine has no name in a chat.
-                let names = if op.principal == Principal::Local { Vec::new() } else { vec![op.author] };
-                let notice = ChatNotice { kind, count, names, ..ChatNotice::default() };
-                self.plan_notice(loaded, place, notice, None, Some(head), now)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// How many turns a move has taken from the path; at least one.
-    fn turns_taken(&self, loaded: &Loaded, op: &Operation) -> Result<u32> {
-        let Change::Move { before, after } = &op.change else { return Ok(1) };
-        let turns = |tip: &Option<Pos>| match tip {
-            Some(pos) => Ok::<u64, StoreError>(self.rows.meta(loaded.key(*pos)?)?.totals.turns),
-            None => Ok(0),
-        };
-        let taken = turns(before)?.saturating_sub(turns(after)?);
-        Ok(u32::try_from(taken).unwrap_or(u32::MAX).max(1))
-    }
-
     /// The first part of an answer that was not sent is due, when all before it are there or failed.
-    fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
-        let mut parts = self.rows.posts_of_entry(loaded.row.log, entry)?;
+    pub(super) fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
+        let mut parts = self.rows.posts_of_entries(loaded.row.log, entry, entry)?;
         parts.sort_by_key(|post| post.part.0);
         let is_over = |state| {
             matches!(state, PostState::Sent | PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_))
@@ -178,7 +111,7 @@ impl Context {
         Ok(())
     }
 
-    fn plan_notice(
+    pub(super) fn plan_notice(
         &mut self,
         loaded: &Loaded,
         place: ChatPlace,
@@ -203,7 +136,7 @@ impl Context {
     }
 
     /// The notice of a step in a place.
-    fn step_notice(&self, loaded: &Loaded, place: &ChatPlace, op: OpNo) -> Result<Option<Post>> {
+    pub(super) fn step_notice(&self, loaded: &Loaded, place: &ChatPlace, op: OpNo) -> Result<Option<Post>> {
         let posts = self.rows.posts_of_op(loaded.row.log, op)?;
         Ok(posts.into_iter().find(|post| match &post.kind {
             PostKind::Notice(notice) => notice.kind.is_step() && post.place == *place,
@@ -309,17 +242,4 @@ impl Context {
         }
         Ok(())
     }
-}
-
-/// The notice of a step that was not requested in a chat.
-fn notice_of(reason: Reason) -> Option<ChatNoticeKind> {
-    Some(match reason {
-        Reason::Rewind | Reason::Checkout | Reason::Restore(_) | Reason::Choose => ChatNoticeKind::Rewound,
-        Reason::Drop | Reason::Hide => ChatNoticeKind::Dropped,
-        Reason::Undo(_) => ChatNoticeKind::Undone,
-        Reason::Redo(_) => ChatNoticeKind::Redone,
-        Reason::Retry => ChatNoticeKind::Retried,
-        Reason::Edit => ChatNoticeKind::Edited,
-        _ => return None,
-    })
 }

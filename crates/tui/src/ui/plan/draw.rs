@@ -9,7 +9,7 @@ use retake_wire::{Action, FileOptions, Scope};
 
 use super::proposal::{Proposal, ProposalOutcome, ProposalStage, Scopes};
 use super::view::{PlannedAction, styled};
-use crate::render::{effects, files as render_files, plan as render_plan, words};
+use crate::render::{effects, files as render_files, plan as render_plan, posts, words};
 use crate::text::width;
 use crate::ui::keymap::Command;
 use crate::ui::pane::PaneContext;
@@ -106,10 +106,12 @@ fn matters(proposal: &Proposal, stop: bool, counts: Option<Counts>) -> Vec<(Stri
         Some(counts) => counted(action, plan, choices, counts),
         None => summary(action, plan, choices),
     };
-    let effects = effects::brief(&plan.effects, effects::Files::of_plan(plan));
+    let effects = effects::brief(&plan.outside.effects, effects::Files::of_plan(plan));
     let ends = render_plan::ends(plan, stop).into_iter().map(|line| (line, Paint::Warn));
     let effects = effects.map(|line| (line, Paint::Error));
-    [(told, Paint::Plain)].into_iter().chain(effects).chain(ends).collect()
+    let paint = if posts::stays(&plan.outside.posts.all) { Paint::Warn } else { Paint::Plain };
+    let posts = posts::brief(&plan.outside.posts, posts::Step::Planned).map(|line| (line, paint));
+    [(told, Paint::Plain)].into_iter().chain(effects).chain(posts).chain(ends).collect()
 }
 
 /// Texts, each with its paint, as lines.

@@ -7,7 +7,7 @@ use retake_wire::{Choose, FileName, FilesPlan, PathPlan, Verdict};
 use super::choices::{chosen, is_spread, named, offered, options, stays_by_choice};
 use super::view::{PlannedAction, styled};
 use crate::render::files::{self, Group};
-use crate::render::{content, effects, plan as render_plan};
+use crate::render::{content, effects, plan as render_plan, posts};
 use crate::text::style::Style as TextStyle;
 use crate::text::{Look, Text, width};
 use crate::ui::pane::PaneContext;
@@ -39,7 +39,8 @@ pub(super) fn plan(
     // Needed choices come first, then what can't be reverted; messages are many, and surprise least.
     page.text(render_plan::ended_first(&look, plan));
     page.groups(shown, |group| group.is_conflict());
-    page.text(effects::effects(&look, &plan.effects, effects::Files::of_plan(plan)));
+    page.text(effects::effects(&look, &plan.outside.effects, effects::Files::of_plan(plan)));
+    page.text(posts::posts(&look, &plan.outside.posts, posts::Step::Planned));
     page.groups(shown, |group| !group.is_conflict());
     page.text(plan.files.as_ref().map(|files| files::others(&look, files, usize::MAX)));
     page.text(render_plan::remarks(&look, &plan.conditions));

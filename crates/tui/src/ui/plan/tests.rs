@@ -435,7 +435,7 @@ fn fewer_steps_than_requested_are_reported_in_the_title_and_first() {
 #[test]
 fn other_effects_of_a_call_are_reported_apart_from_its_files() {
     let with = |mut plan: retake_wire::reply::Plan| {
-        plan.effects = retake_wire::reply::Effects { count: 1, calls: Vec::new() };
+        plan.outside.effects = retake_wire::reply::Effects { count: 1, calls: Vec::new() };
         plan
     };
     let first = |plan| {
@@ -483,7 +483,7 @@ fn changes_of_a_stopped_run_are_taken_back_by_a_plan_pane_too() {
     let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
     let mut stage = stage(undo(), at_work);
     let mut more = with_files();
-    more.effects.count += 1;
+    more.outside.effects.count += 1;
     for (now, at_once) in [(with_files(), true), (more, false)] {
         stage.owner.plans = [Ok(now)].into();
         stage.owner.applies =

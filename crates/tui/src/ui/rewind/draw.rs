@@ -192,11 +192,12 @@ fn wide(badges: &[(String, Paint)]) -> usize {
 /// else a sign and a number; none if even that is too wide.
 fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
     /// The columns left for the message, beside words and beside signs.
-    const MESSAGE: [usize; 2] = [24, 16];
+    const MESSAGE: [usize; 2] = [24, 12];
     let did = target.did;
     let all = [
         (did.files, '~', words::count(did.files, "file"), Paint::Accent),
         (did.commands, '$', words::count(did.commands, "command"), Paint::Tool),
+        (did.posts, '@', words::count(did.posts, "post"), Paint::Accent),
         (did.outside, '!', words::stays(did.outside), Paint::Warn),
     ];
     let some = all.into_iter().filter(|(amount, ..)| *amount > 0);

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use retake_wire::chat::{Place, PostCounts, StayCause, StayCount};
 use retake_wire::reply::{
     Composer, Counts, EffectLine, EffectState, EffectWords, Effects, Entries, Entry, EntryFlags, EntryPlace,
-    Line, Plan, Receipt, Target, TargetPage, TimelinePlan, TurnActions, Waiting, Words, Work,
+    Line, Outside, PlacePosts, Plan, PostChanges, Receipt, StepPosts, Target, TargetPage, TimelinePlan,
+    TurnActions, Waiting, Words, Work,
 };
 use retake_wire::{
     Action, AfterChoice, AuthorKind, BlockingAuthor, CallLine, Choice, ChoiceOutcome, Condition, EffectClass,
@@ -52,8 +54,8 @@ pub(crate) fn targets(amount: u64) -> Vec<Target> {
 
 fn did(turn: u64) -> TurnActions {
     match turn % 4 {
-        2 => TurnActions { files: 3, commands: 1, calls: 5, outside: 0 },
-        3 => TurnActions { files: 0, commands: 0, calls: 2, outside: 1 },
+        2 => TurnActions { files: 3, commands: 1, calls: 5, outside: 0, posts: 2 },
+        3 => TurnActions { files: 0, commands: 0, calls: 2, outside: 1, posts: 0 },
         _ => TurnActions::default(),
     }
 }
@@ -123,6 +125,16 @@ fn called(number: usize, line: &str, lasted: i64) -> CallLine {
     }
 }
 
+/// The same with posts in one chat, one of which stays.
+pub(crate) fn with_posts() -> Plan {
+    let stays = vec![StayCount { why: StayCause::TooOld, count: 1 }];
+    let taken_back = PostCounts { trying: 2, stays, ..PostCounts::default() };
+    let all = PostChanges { taken_back, ..PostChanges::default() };
+    let place = Place { account: "work".to_owned(), chat: "!team:example.org".to_owned(), thread: None };
+    let posts = StepPosts { place_count: 1, places: vec![PlacePosts { place, changes: all.clone() }], all };
+    Plan { outside: Outside { posts, ..with_files().outside }, ..with_files() }
+}
+
 /// A plan that changes files, and effects that can't be reverted.
 pub(crate) fn with_files() -> Plan {
     let diff = "--- a/src/parse.rs\n+++ b/src/parse.rs\n@@ -1,2 +1,2 @@\n-fn parse_all() {\n+fn parse() {\n \tlet a = 1;\n";
@@ -150,12 +162,15 @@ pub(crate) fn with_files() -> Plan {
     };
     Plan {
         timeline: TimelinePlan { lifted: vec!["o4".to_owned()], ..plan().timeline },
-        effects: Effects {
-            count: 2,
-            calls: vec![
-                effect("mail send --to team@example.org", EffectClass::External, EffectState::Done),
-                effect("gh pr create", EffectClass::Compensable, EffectState::Failed),
-            ],
+        outside: Outside {
+            effects: Effects {
+                count: 2,
+                calls: vec![
+                    effect("mail send --to team@example.org", EffectClass::External, EffectState::Done),
+                    effect("gh pr create", EffectClass::Compensable, EffectState::Failed),
+                ],
+            },
+            ..Outside::default()
         },
         files: Some(files),
         conditions: vec![Condition::CoveredFoldersOnly { folders: 1 }],
@@ -319,6 +334,7 @@ fn shown(turn: u64, id: &str) -> Entry {
         usage: None,
         took_ms: None,
         platform_id: None,
+        origin: None,
     }
 }
 

@@ -9,7 +9,7 @@ use retake_wire::reply::{OwnerWork, Receipt, Running, Work};
 use retake_wire::{Choice, Condition, FileOptions, ProblemKind, Scope};
 
 use super::Rewind;
-use super::samples::{Owner, TestPane, entry, plan, problem, target, with_conflict, with_files};
+use super::samples::{Owner, TestPane, entry, plan, problem, target, with_conflict, with_files, with_posts};
 use crate::ui::keymap::{Command, Context, TABLE};
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Pane;
@@ -48,6 +48,14 @@ fn turns_and_the_plan_of_the_newest() {
         insta::assert_snapshot!(name, stage.styled(110, 12, theme));
     }
     assert_eq!(stage.planned(), [entry(3)]);
+}
+
+#[test]
+fn posts_come_after_the_effects_that_stay_and_are_part_of_the_question() {
+    let mut stage = stage(3, with_posts());
+    shows!("posts", stage);
+    stage.keys("enter");
+    shows!("posts_asked", stage);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use retake_wire::{Mark, Part, Role};
 use super::calls::{self, CallOutcome};
 use super::page::{DrawParameters, Page};
 use crate::render::calls::CallStart;
-use crate::render::{content, entries, words};
+use crate::render::{chat, content, entries, words};
 use crate::text::{safe, width};
 use crate::ui::doc;
 use crate::ui::keymap::Command;
@@ -237,11 +237,15 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
         let hint = format!("… {letters} · {} shows", keys.join(" "));
         lines.push(Line::from(doc::cut(&hint, theme.style(Paint::Dim), room.into())));
     }
-    if entry.flags.observed && !entry.author.is_empty() {
-        lines.insert(
-            0,
-            Line::from(doc::cut(&safe::line(&entry.author), theme.style(Paint::Dim), room.into())),
-        );
+    let who = match &entry.origin {
+        Some(origin) => Some(format!("{} · {}", safe::line(&entry.author), chat::place(&origin.place))),
+        None if entry.flags.observed && !entry.author.is_empty() => {
+            Some(safe::line(&entry.author).into_owned())
+        }
+        None => None,
+    };
+    if let Some(who) = who {
+        lines.insert(0, Line::from(doc::cut(&who, theme.style(Paint::Dim), room.into())));
     }
     if let (Some(turn), Some(first)) = (turn, lines.first_mut()) {
         let gap = usize::from(whole).saturating_sub(first.width() + turn.len());

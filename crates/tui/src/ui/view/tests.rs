@@ -38,6 +38,7 @@ fn entry(number: u64, role: Role, parts: Vec<Part>) -> Entry {
         usage: None,
         took_ms: None,
         platform_id: None,
+        origin: None,
     }
 }
 

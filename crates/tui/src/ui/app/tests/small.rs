@@ -1,6 +1,6 @@
 //! What a small window shows first.
 
-use retake_wire::reply::{EffectLine, EffectState, EffectWords, Effects};
+use retake_wire::reply::{EffectLine, EffectState, EffectWords, Effects, Outside};
 
 use super::*;
 use crate::ui::Background;
@@ -48,7 +48,7 @@ fn receipt_is_wrapped_once_to_the_width() {
         state: EffectState::Done,
     };
     let effects = Effects { count: 3, calls: (1..=3).map(effect).collect() };
-    let receipt = Receipt { effects, ..Receipt::default() };
+    let receipt = Receipt { outside: Outside { effects, ..Outside::default() }, ..Receipt::default() };
     for width in [80, 70, 60] {
         let mut app = talking(Theme::default());
         let action = retake_wire::Action::Undo { count: 1 };

@@ -8,6 +8,7 @@ use retake_wire::request::ConversationTarget;
 use retake_wire::{FilesPlan, PathPlan, Problem, Reply, Request, Verdict};
 
 use super::{Proposal, ProposalStage, worded};
+use crate::render::posts;
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Cx;
 
@@ -99,7 +100,7 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
         waiting: 0,
         timeline: TimelinePlan { taken_back: Default::default(), gone: Vec::new(), ..plan.timeline.clone() },
         files: None,
-        effects: Default::default(),
+        outside: Default::default(),
         conditions: Vec::new(),
         stays: Vec::new(),
         ..plan.clone()
@@ -108,7 +109,9 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     let files = |plan: &Plan| plan.files.clone().unwrap_or_else(|| none.clone());
     of_run(seen) == of_run(now)
         && seen.timeline.gone.iter().all(|line| now.timeline.gone.iter().any(|gone| gone.id == line.id))
-        && now.effects.count <= seen.effects.count
+        && now.outside.effects.count <= seen.outside.effects.count
+        // What the run posted goes with it, unless a post of it stays.
+        && (now.outside.posts == seen.outside.posts || !posts::stays(&now.outside.posts.all))
         && now.conditions.iter().all(|it| seen.conditions.contains(it))
         && now.timeline.taken_back.turns == seen.timeline.taken_back.turns
         && files_add_only_the_run(&files(seen), &files(now))

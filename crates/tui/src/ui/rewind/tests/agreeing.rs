@@ -109,7 +109,7 @@ fn words_that_wait_for_a_run_come_back_before_it_is_stopped() {
 #[test]
 fn unseen_changes_are_shown_again_after_a_stop() {
     let mut call = written_more();
-    call.effects.count += 1;
+    call.outside.effects.count += 1;
     let mut mixed = written_more();
     mixed.files.as_mut().expect("files").paths[3].verdict = Verdict::Merge;
     let mut turn = written_more();
