@@ -3,6 +3,7 @@
 
 mod notice;
 mod post;
+mod question;
 mod step_posts;
 
 pub use notice::{ChatNotice, ChatNoticeKind};
@@ -10,6 +11,7 @@ pub use post::{
     Deletion, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask,
     PostWork, StayCause, post_counts,
 };
+pub use question::{AskedStep, ChatButton, ChatQuestion};
 pub use step_posts::{PlacePosts, step_posts};
 
 use crate::id::{ConversationId, EntryId, Seq, Time};
@@ -71,6 +73,8 @@ pub struct ChatBinding {
     pub conversation: ConversationId,
     /// Whether several people can read the place.
     pub is_shared: bool,
+    /// The platform's id of the person of a private place.
+    pub person: Option<String>,
     /// The platform's id of the last message that arrived from it.
     pub last: Option<String>,
 }

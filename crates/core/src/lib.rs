@@ -61,10 +61,10 @@ mod walk;
 pub use access::{AccessToken, Grant, GrantScope, Grants, Right, TokenUse};
 pub use call_refusal::CallRefusal;
 pub use chat::{
-    ArrivalOutcome, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow, ChatNotice,
-    ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatRole, Deletion, PlacePosts, Post, PostCounts,
-    PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, StayCause,
-    post_counts, step_posts,
+    ArrivalOutcome, AskedStep, ChatAccount, ChatArrival, ChatBinding, ChatButton, ChatEntry, ChatMessageRow,
+    ChatNotice, ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatQuestion, ChatRole, Deletion,
+    PlacePosts, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask,
+    PostWork, StayCause, post_counts, step_posts,
 };
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{

@@ -1,16 +1,22 @@
 //! Chats: what arrives from a gateway, what it does here, and the work on posts. The gateway is trusted for its account only: who a
 //! person is, it says; what that person may do, is decided here. Must never store or log anything of a stranger but an id and a name.
 
+mod approvals;
 mod arrive;
 mod commands;
 mod pairing;
+mod press;
+mod steps;
 mod work;
 
+pub use press::{ChatPress, button_data};
+
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_core::{
     ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, OpNo,
-    Part, Time,
+    Part, PostKey, Time,
 };
 use tokio::sync::Notify;
 
@@ -28,9 +34,34 @@ pub(crate) struct ChatState {
     changed: Notify,
     /// Whether the owner ends: nobody waits for work any more.
     is_over: AtomicBool,
+    /// The conversations with a run of a chat, whose owners can be asked there.
+    attended: Arc<Mutex<Vec<ConversationId>>>,
+}
+
+/// A run of a chat is at work, until this is dropped.
+pub(crate) struct Attended(Arc<Mutex<Vec<ConversationId>>>, ConversationId);
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = all.iter().position(|id| *id == self.1) {
+            all.swap_remove(at);
+        }
+    }
 }
 
 impl ChatState {
+    /// Marks a conversation whose run can ask in a chat.
+    fn attend(&self, of: ConversationId) -> Attended {
+        self.attended.lock().unwrap_or_else(PoisonError::into_inner).push(of);
+        Attended(Arc::clone(&self.attended), of)
+    }
+
+    /// Whether the run of a conversation can ask in a chat.
+    pub(crate) fn is_attended(&self, of: ConversationId) -> bool {
+        self.attended.lock().unwrap_or_else(PoisonError::into_inner).contains(&of)
+    }
+
     /// Sends those away who wait for work: the owner ends.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
@@ -71,6 +102,8 @@ pub enum ChatEvent {
         /// Its platform id.
         message: String,
     },
+    /// A button was pressed.
+    Pressed(ChatPress),
     /// A chat has another id.
     Migrated {
         /// The id until now.
@@ -131,6 +164,10 @@ pub enum ChatVerb {
     Status,
     /// List the posts that stay.
     Posts,
+    /// Do what the newest question asks about.
+    Confirm,
+    /// Leave everything as it is.
+    Cancel,
 }
 
 /// What became of an event.
@@ -142,6 +179,8 @@ pub enum Arrived {
     Again(ArrivalOutcome),
     /// Its author is not known here; a code to tell.
     Stranger(Option<String>),
+    /// A button was pressed; a notice for the person who did it.
+    Pressed(ChatNotice),
 }
 
 /// What a gateway needs to begin.
@@ -223,11 +262,11 @@ impl Engine {
         notice: ChatNotice,
         reply_to: Option<&str>,
         op: Option<OpNo>,
-    ) -> Result<()> {
+    ) -> Result<PostKey> {
         let reply_to = reply_to.map(str::to_owned);
-        self.store().plan_notice(of, place.clone(), notice, reply_to, op, self.now()).await?;
+        let key = self.store().plan_notice(of, place.clone(), notice, reply_to, op, self.now()).await?;
         self.chats.changed.notify_waiters();
-        Ok(())
+        Ok(key)
     }
 }
 
@@ -239,4 +278,21 @@ fn notice(kind: ChatNoticeKind) -> ChatNotice {
 /// A notice of a failure.
 fn problem_notice(kind: ChatNoticeKind, error: &EngineError) -> ChatNotice {
     ChatNotice { code: Some(error.code.to_owned()), ..notice(kind) }
+}
+
+/// There is nothing that the command could do.
+fn nothing(verb: ChatVerb) -> ChatNotice {
+    coded(ChatNoticeKind::Nothing, verb)
+}
+
+fn coded(kind: ChatNoticeKind, verb: ChatVerb) -> ChatNotice {
+    ChatNotice { code: Some(<&str>::from(verb).to_owned()), ..notice(kind) }
+}
+
+/// The notice of a refused step.
+fn refused(verb: ChatVerb, error: &EngineError) -> ChatNotice {
+    match error.code {
+        "nothing_to_undo" | "nothing_to_redo" | "no_turn" | "unchanged" => nothing(verb),
+        _ => problem_notice(ChatNoticeKind::Problem, error),
+    }
 }

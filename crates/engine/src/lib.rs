@@ -60,7 +60,9 @@ pub use agent::{
     AgentConfig, Audience, ClientPresence, CommandEnvironment, JobAtWork, JobPrinted, JobShown,
     PermissionChange, SettledRules, Todo, TodoState, Used,
 };
-pub use chat::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayConnected, GatewayEvent};
+pub use chat::{
+    Arrived, ChatEvent, ChatMessage, ChatPress, ChatVerb, GatewayConnected, GatewayEvent, button_data,
+};
 pub use confinement::Confinement;
 pub use drafts::DraftHome;
 pub use error::{EngineError, Kind, Result};

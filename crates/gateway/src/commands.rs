@@ -37,6 +37,8 @@ pub const TABLE: &[Row] = &[
     row(ChatVerb::New, "new", false, "begin a new conversation here"),
     row(ChatVerb::Status, "status", false, "show what is going on"),
     row(ChatVerb::Posts, "posts", false, "list the posts that could not be taken back"),
+    row(ChatVerb::Confirm, "confirm", false, "do what I asked about"),
+    row(ChatVerb::Cancel, "cancel", false, "leave what I asked about"),
     row(ChatVerb::Help, "help", false, "list the commands"),
 ];
 

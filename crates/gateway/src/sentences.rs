@@ -50,6 +50,12 @@ pub enum Sentence {
     NothingTo(ChatVerb),
     /// The posts that were removed can be posted again.
     PostAgain(u32),
+    /// So many posts are made again.
+    PostedAgain(u32),
+    /// A person decided against a step.
+    Cancelled,
+    /// How to answer a question where there are no buttons.
+    HowToAnswer(Asked, CommandPrefix),
     /// A command was written in a wrong way.
     Usage(ChatVerb, CommandPrefix),
     /// The commands.
@@ -152,6 +158,17 @@ pub enum Posts {
     Counts(Counts),
 }
 
+/// How a question can be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// With a turn of a list.
+    Turn,
+    /// By doing the only thing that it offers.
+    OneThing,
+    /// With yes or no.
+    YesOrNo,
+}
+
 /// Why somebody may not do something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -191,14 +208,10 @@ pub enum Approval {
     Approved(String),
     /// Denied by this person.
     Denied(String),
-    /// Approved or denied, without a name.
-    Decided(bool),
     /// Denied, as nobody answered for so long.
     NoAnswer(Duration),
-    /// Decided elsewhere before.
-    Before,
-    /// Its turn was taken back.
-    Void,
+    /// Decided elsewhere before, or its turn was taken back.
+    Over,
 }
 
 /// What is going on in a conversation.

@@ -1,11 +1,13 @@
 //! Chats, as a gateway sees them: what arrives is answered once, posts are in the ledger before they are sent, and a step takes them
 //! back and says truthfully what became of them. The platform here is a map in the test.
 
+mod approvals;
+mod buttons;
 mod plans;
 mod platform;
 
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, Arrived, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion,
+    Addressed, Arrival, Arrive, Arrived, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion,
     GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair,
     Person, Place, PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf, StayCause, StayCount,
     Unpair,
@@ -20,7 +22,7 @@ use platform::{Gateway, conversation, in_group, in_private, paired, pairs, says,
 
 /// What a notice of a rewind says: the turns and the counts.
 fn rewound(count: u32, posts: PostCounts) -> ChatNotice {
-    ChatNotice::Step { step: ChatStep::Rewind, count, by: Some("Ann".to_owned()), posts, files: 0 }
+    ChatNotice::Step { step: ChatStep::Rewind, count, by: Some("Ann".to_owned()), posts, files: 0, lost: 0 }
 }
 
 #[tokio::test]
@@ -45,10 +47,10 @@ async fn gateways_case_03_message_that_was_taken_back_and_arrives_again_stays_ta
     let (desk, mut gateway) = paired(false).await;
     gateway.says(says("1", "one")).await;
     gateway.works(1).await;
-    gateway.commands(says("2", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.commands(says("2", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
     gateway.works(1).await;
     assert!(gateway.says(says("1", "one")).await.again);
-    assert!(gateway.commands(says("2", "/rewind"), ChatVerb::Rewind, None).await.again);
+    assert!(gateway.commands(says("2", "/rewind 1"), ChatVerb::Rewind, Some(1)).await.again);
     assert!(gateway.works(1).await.is_empty());
     assert_eq!((texts(&desk, &conversation(&desk).await).await, gateway.answers()), (0, 0));
 }
@@ -74,14 +76,14 @@ async fn gateways_case_42_and_68_rewind_deletes_the_posts_of_its_turns_and_no_ot
     gateway.says(says("2", "two")).await;
     gateway.works(3).await;
     assert_eq!(gateway.answers(), 5);
-    gateway.commands(says("3", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.commands(says("3", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
     let notices = gateway.works(1).await;
     let gone = PostCounts { gone: 3, ..PostCounts::default() };
     assert_eq!(notices.last(), Some(&rewound(1, gone)), "{notices:?}");
     assert_eq!(gateway.answers(), 2);
     gateway.says(says("4", "three")).await;
     gateway.works(1).await;
-    gateway.commands(says("5", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.commands(says("5", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
     let notices = gateway.works(1).await;
     let gone = PostCounts { gone: 1, ..PostCounts::default() };
     assert_eq!((notices.last(), gateway.answers()), (Some(&rewound(1, gone)), 2), "{notices:?}");
@@ -158,7 +160,7 @@ async fn gateways_case_67_undo_before_the_deletions_keeps_the_posts() {
     let (_desk, mut gateway) = paired(false).await;
     gateway.says(says("1", "one")).await;
     gateway.works(2).await;
-    gateway.commands(says("2", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.commands(says("2", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
     gateway.commands(says("3", "/undo"), ChatVerb::Undo, None).await;
     gateway.works(1).await;
     assert_eq!(gateway.answers(), 2);
@@ -199,6 +201,8 @@ async fn gateways_case_78_member_takes_back_only_their_own_turns() {
     assert_eq!((posts.gone, by.as_deref(), gateway.answers()), (1, Some("Ben"), 2));
     // The owner may take back everything.
     gateway.commands(in_group("g6", "Ann", "/rewind 2"), ChatVerb::Rewind, Some(2)).await;
+    gateway.works(1).await;
+    gateway.presses(&in_group("", "Ann", ""), gateway.button(&ButtonLabel::Confirm)).await;
     gateway.works(1).await;
     assert_eq!(gateway.answers(), 0);
 }
@@ -313,7 +317,7 @@ async fn gateways_case_85_post_that_somebody_else_deleted_is_gone() {
     let id = gateway.there.pop_first().expect("a post").0;
     let place = says("", "").place;
     gateway.arrives("r", Inbound::Recalled { place, message: id, by: None }, None).await;
-    gateway.commands(says("2", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.commands(says("2", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
     gateway.works(1).await;
     let of = conversation(&desk).await;
     let posts = get!(desk, Posts, Request::Posts(PostsOf { conversation: of, ..PostsOf::default() })).posts;

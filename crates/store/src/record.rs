@@ -18,6 +18,7 @@ mod kept;
 mod op;
 mod outbox;
 mod place;
+mod question;
 #[cfg(test)]
 mod random;
 mod run;

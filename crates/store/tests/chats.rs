@@ -52,7 +52,7 @@ async fn restart(home: Home) {
     let store = home.open();
     let id = ConversationId::new(new_id());
     store.create(NewConversation { id, folder: None, title: None, by: by() }).await.expect("created");
-    let binding = ChatBinding { place: place(), conversation: id, is_shared: true, last: None };
+    let binding = ChatBinding { place: place(), conversation: id, is_shared: true, person: None, last: None };
     store.bind_chat(binding).await.expect("bound");
     store.lease_account(ACCOUNT.to_owned(), "one".to_owned(), None, NOW).await.expect("leased");
     store.set_chat_cursor(ACCOUNT.to_owned(), "41".to_owned()).await.expect("kept");

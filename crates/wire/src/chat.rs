@@ -25,7 +25,7 @@ pub use work::{
 pub struct ChatButton {
     /// What it does.
     pub label: ButtonLabel,
-    /// What comes back when it is pressed: at most 40 characters of `[A-Za-z0-9_-]`.
+    /// What comes back when it is pressed: at most 42 characters of `[A-Za-z0-9_-]`.
     pub data: String,
 }
 
@@ -42,8 +42,6 @@ pub enum ButtonLabel {
     Approve,
     /// Deny the call.
     Deny,
-    /// Undo the step.
-    Undo,
     /// Post again what was removed.
     PostAgain,
     /// Go back to this turn: the beginning of its message, untrusted.

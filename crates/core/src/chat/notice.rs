@@ -2,6 +2,8 @@
 
 use strum::{EnumString, IntoStaticStr};
 
+use super::ChatQuestion;
+
 /// A sentence for people in a chat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChatNotice {
@@ -13,8 +15,12 @@ pub struct ChatNotice {
     pub files: u32,
     /// Who asked, or the people that it names.
     pub names: Vec<String>,
-    /// The code of a problem, or the command. Of a status: `running` during a run.
+    /// The code of a problem, or the command. Of a status: `running` during a run. Of an approval: the tool.
     pub code: Option<String>,
+    /// How many posts.
+    pub posts: u32,
+    /// What it asks.
+    pub asks: Option<ChatQuestion>,
 }
 
 /// The kinds of sentences. Their stored names do not change.
@@ -66,6 +72,28 @@ pub enum ChatNoticeKind {
     PartNotSent,
     /// So many messages were missed.
     Missed,
+    /// Asks whether to make a step that takes back much.
+    Confirm,
+    /// Asks for the turn to go back to.
+    Choose,
+    /// The question is older than the conversation.
+    Stale,
+    /// The question belongs to somebody else.
+    NotYours,
+    /// The person has decided against it.
+    Cancelled,
+    /// A call needs an approval.
+    ApprovalNeeded,
+    /// A call was allowed.
+    Approved,
+    /// A call was denied.
+    Denied,
+    /// Nobody has answered in time.
+    NoAnswer,
+    /// The call does not wait any more.
+    ApprovalOver,
+    /// Posts are made again.
+    PostedAgain,
 }
 
 impl ChatNoticeKind {

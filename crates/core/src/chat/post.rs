@@ -57,6 +57,8 @@ pub struct PostWork {
     pub text: Option<(String, bool)>,
     /// What became of the posts of the step that a notice tells of.
     pub counts: PostCounts,
+    /// The texts of its buttons, in their order: only those that name a turn have one.
+    pub labels: Vec<String>,
 }
 
 /// How long work is leased to a gateway.
@@ -302,6 +304,16 @@ impl Post {
             (PostState::Deleting | PostState::Stays(_), true) => {
                 (self.state, self.op, self.due) = (PostState::Sent, None, None);
             }
+            _ => {}
+        }
+        self
+    }
+
+    /// The same when it is to be deleted, whatever it shows.
+    pub fn removed(mut self, now: Time) -> Self {
+        match self.state {
+            PostState::Sent => self.unwanted(self.op.unwrap_or_default(), now),
+            PostState::Planned => (self.state, self.due) = (PostState::Cancelled, None),
             _ => {}
         }
         self

@@ -55,15 +55,28 @@ impl PlacePosts {
 }
 
 /// What a step does to posts, place by place: `gone` are those of entries that it takes from the timeline, `came` those of entries that
-/// it brings there. After the step this gives what became of them.
-pub fn step_posts(gone: Vec<Post>, came: Vec<Post>, now: Time) -> Vec<PlacePosts> {
+/// it brings there. After the step, whose first operation is `made`, this gives what became of them.
+pub fn step_posts(gone: Vec<Post>, came: Vec<Post>, made: Option<OpNo>, now: Time) -> Vec<PlacePosts> {
     let mut places: BTreeMap<ChatPlace, PlacePosts> = BTreeMap::new();
-    for (posts, is_wanted) in [(gone, false), (came, true)] {
+    // What was not in the chat any more before the step, is none of its business.
+    let is_of_step = |post: &Post| match post.state {
+        PostState::Gone(_) => made.is_some_and(|made| post.op.is_some_and(|op| op >= made)),
+        _ => true,
+    };
+    for post in gone.into_iter().filter(is_of_step) {
+        // Posts that were looked at already are as they will be.
+        let post = post.wanted(false, OpNo::default(), now);
+        places.entry(post.place.clone()).or_default().takes(&post);
+    }
+    let came: Vec<Post> = came.into_iter().map(|post| post.wanted(true, OpNo::default(), now)).collect();
+    let is_gone = |post: &Post| matches!(post.state, PostState::Gone(_));
+    for posts in came.chunk_by(|one, next| one.kind == next.kind) {
         for post in posts {
-            // Posts that were looked at before the step already are as they will be.
-            let post = post.wanted(is_wanted, OpNo::default(), now);
-            let at = places.entry(post.place.clone()).or_default();
-            if is_wanted { at.brings(&post) } else { at.takes(&post) }
+            // Posted again: the old ones do not count.
+            let is_replaced = is_gone(post) && posts.iter().any(|it| it.place == post.place && !is_gone(it));
+            if !is_replaced {
+                places.entry(post.place.clone()).or_default().brings(post);
+            }
         }
     }
     let named = places.into_iter().map(|(place, posts)| PlacePosts { place, ..posts });

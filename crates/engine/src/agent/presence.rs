@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use retake_core::ConversationId;
+
 use crate::Engine;
 use crate::run::Listening;
 
@@ -61,19 +63,23 @@ impl Engine {
     }
 
     /// Whether no client can answer, and none has left recently.
-    pub(crate) fn is_unattended(&self, listening: &Listening) -> bool {
+    pub(crate) fn is_unattended(&self, of: ConversationId, listening: &Listening) -> bool {
+        if self.chats.is_attended(of) {
+            return false;
+        }
         let now = self.now().0;
         let since = self.unattended_since(listening, now);
         since.is_some_and(|since| now.saturating_sub(since) >= self.answer_wait_ms())
     }
 
     /// Waits until no client that can answer has been connected for the configured time.
-    pub(crate) async fn until_unattended(&self, listening: &Listening) {
+    pub(crate) async fn until_unattended(&self, of: ConversationId, listening: &Listening) {
         // A client that was never seen counts as just gone.
         let mut last = self.now().0;
         loop {
             let now = self.now().0;
             match self.unattended_since(listening, now) {
+                _ if self.chats.is_attended(of) => last = now,
                 None => last = now,
                 Some(since) if now.saturating_sub(since.max(last)) >= self.answer_wait_ms() => return,
                 Some(_) => {}

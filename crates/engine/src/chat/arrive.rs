@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt as _;
 use retake_core::{
     ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatEntry, ChatNoticeKind, ChatOrigin, ChatPlace,
     ChatRole, ConversationId, EntryId, Flags, NewConversation, Part, PostKey, PostResult, Principal,
@@ -12,9 +11,8 @@ use retake_core::{
 use super::{Arrived, ChatEvent, ChatMessage, GatewayEvent, notice, problem_notice};
 use crate::error::Result;
 use crate::files::FileOptions;
-use crate::log::LogFailure as _;
 use crate::prompt::piped;
-use crate::run::{Outcome, Permit, RunEvent, RunRequest, Start};
+use crate::run::{Permit, RunRequest, Start};
 use crate::{Engine, request_digest};
 
 /// The longest name of a speaker in a prompt.
@@ -37,12 +35,13 @@ impl Engine {
             ChatEvent::Edited(message) => self.edit_arrived(&event, message).await?,
             ChatEvent::Recalled { place, message } => self.recall_arrived(place, message).await?,
             ChatEvent::Migrated { from, to } => self.chat_migrated(&event.account, from, to).await?,
+            ChatEvent::Pressed(press) => self.press_arrived(&event, press).await?,
             ChatEvent::Other => Arrived::Known(ArrivalOutcome::Ignored),
         };
         // A message that is stored was recorded in its own transaction; of strangers nothing is recorded.
-        if let Arrived::Known(outcome @ ArrivalOutcome::Done) = &arrived {
+        if matches!(arrived, Arrived::Known(ArrivalOutcome::Done) | Arrived::Pressed(_)) {
             let (account, keys) = (event.account.clone(), event.keys.clone());
-            self.store().note_chat_event(account, keys, outcome.clone(), self.now()).await?;
+            self.store().note_chat_event(account, keys, ArrivalOutcome::Done, self.now()).await?;
         }
         self.chats.changed.notify_waiters();
         Ok(arrived)
@@ -108,17 +107,19 @@ impl Engine {
             || role == ChatRole::Owner
             || self.store().chat_binding(whole).await?.is_some();
         match is_allowed {
-            true => self.bind_new(&message.place, message.is_shared).await.map(Some),
+            true => self.bind_new(message).await.map(Some),
             false => Ok(None),
         }
     }
 
-    /// Binds a place to a new conversation.
-    pub(super) async fn bind_new(&self, place: &ChatPlace, is_shared: bool) -> Result<ChatBinding> {
+    /// Binds the place of a message to a new conversation.
+    pub(super) async fn bind_new(&self, message: &ChatMessage) -> Result<ChatBinding> {
+        let ChatMessage { place, is_shared, person, .. } = message;
+        let (is_shared, person) = (*is_shared, Some(person.clone()).filter(|_| !is_shared));
         let id = self.new_conversation_id();
         let new = NewConversation { id, folder: None, title: None, by: self.by(None) };
         self.store().create(new).await?;
-        let binding = ChatBinding { place: place.clone(), conversation: id, is_shared, last: None };
+        let binding = ChatBinding { place: place.clone(), conversation: id, is_shared, person, last: None };
         self.store().bind_chat(binding.clone()).await?;
         Ok(binding)
     }
@@ -165,7 +166,8 @@ impl Engine {
             seen: SeenState::Anything,
             by: by.clone(),
         };
-        let mut events = match self.run(of, request).await {
+        let attended = self.attended(of, &message.place).await?;
+        let events = match self.run(of, request).await {
             Ok(events) => events,
             Err(error) => {
                 // It was not stored, and would be refused again.
@@ -174,22 +176,11 @@ impl Engine {
                     self.store().note_chat_event(account, keys, ArrivalOutcome::Done, self.now()).await?;
                 }
                 let told = problem_notice(ChatNoticeKind::RunFailed, &error);
-                return self.notify_chat(of, &message.place, told, Some(&message.message), None).await;
+                let told = self.notify_chat(of, &message.place, told, Some(&message.message), None).await;
+                return told.map(drop);
             }
         };
-        let (engine, place, id) = (Arc::clone(self), message.place.clone(), message.message.clone());
-        tokio::spawn(async move {
-            while let Some(event) = events.next().await {
-                if let RunEvent::Ended(ended) = event
-                    && matches!(ended.outcome, Outcome::Failed | Outcome::RolledBack)
-                    && let Some(error) = &ended.error
-                {
-                    let told = problem_notice(ChatNoticeKind::RunFailed, error);
-                    let told = engine.notify_chat(of, &place, told, Some(&id), None).await;
-                    told.or_log("a chat is not told that a run failed");
-                }
-            }
-        });
+        self.follow_for_chat(of, message, events, attended);
         Ok(())
     }
 

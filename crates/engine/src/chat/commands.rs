@@ -3,25 +3,21 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Apply, ChangeOrigin, ChatBinding, ChatNotice, ChatNoticeKind, ChatRole, ConversationId, EntryId,
-    OpNo, OpRange, PostState, Principal, Reason, SeenState,
+    AskedStep, ChangeOrigin, ChatBinding, ChatButton, ChatNotice, ChatNoticeKind, ChatQuestion, ChatRole,
+    ConversationId, EntryId, OpRange, PostState, Principal, TargetLine,
 };
 
-use super::{ChatMessage, ChatVerb, GatewayEvent, notice, problem_notice};
+use super::steps::{NAMES_MAX, Told};
+use super::{ChatMessage, ChatVerb, GatewayEvent, coded, nothing, notice, refused};
 use crate::Engine;
-use crate::error::{EngineError, Result};
-use crate::files::FileOptions;
+use crate::error::Result;
 use crate::run::Start;
-use crate::steps::Done;
 
 /// The most turns that one command takes back.
 const TURNS_MAX: u32 = 100;
 
-/// The most names in a refusal.
-const NAMES_MAX: usize = 8;
-
-/// The answer to a command: a notice, and the operation whose posts it counts.
-type Told = (ChatNotice, Option<OpNo>);
+/// The most turns of a list.
+const TURNS_SHOWN: usize = 8;
 
 impl Engine {
     pub(super) async fn chat_command(
@@ -36,16 +32,14 @@ impl Engine {
         let by = ChangeOrigin { chat: None, ..self.member(event, message) };
         let role = self.chat_role(message).await?;
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
-        let count = count.unwrap_or(1).clamp(1, TURNS_MAX);
+        let steps = usize::try_from(count.unwrap_or(1).clamp(1, TURNS_MAX)).unwrap_or(1);
         let told = match verb {
             ChatVerb::Rewind => self.rewind_in_chat(of, message, (count, may_all), by).await,
             ChatVerb::Undo => {
-                let action = Action::Undo(usize::try_from(count).unwrap_or(1));
-                self.step_back_in_chat(of, message, (action, may_all), by).await
+                self.step_back_in_chat(of, message, (AskedStep::Undo(steps), may_all), by).await
             }
             ChatVerb::Redo => {
-                let action = Action::Redo(usize::try_from(count).unwrap_or(1));
-                self.step_back_in_chat(of, message, (action, may_all), by).await
+                self.step_back_in_chat(of, message, (AskedStep::Redo(steps), may_all), by).await
             }
             ChatVerb::Drop => self.drop_in_chat(of, message, may_all, by).await,
             ChatVerb::Retry => return self.retry_in_chat(of, message, may_all, by).await,
@@ -54,18 +48,26 @@ impl Engine {
                 false => (nothing(verb), None),
             }),
             ChatVerb::New => {
-                let new = self.bind_new(&message.place, message.is_shared).await?;
+                let new = self.bind_new(message).await?;
                 let told = notice(ChatNoticeKind::NewConversation);
+                let place = &message.place;
                 return self
-                    .notify_chat(new.conversation, &message.place, told, Some(&message.message), None)
-                    .await;
+                    .notify_chat(new.conversation, place, told, Some(&message.message), None)
+                    .await
+                    .map(drop);
             }
             ChatVerb::Help => Ok((notice(ChatNoticeKind::Help), None)),
             ChatVerb::Status => self.status_of_chat(of).await,
             ChatVerb::Posts => Ok((notice(ChatNoticeKind::PostsThatStay), None)),
+            ChatVerb::Confirm | ChatVerb::Cancel => {
+                match self.answer_in_chat(of, event, message, role, verb).await? {
+                    Some(told) => Ok((told, None)),
+                    None => return Ok(()),
+                }
+            }
         };
         let (told, op) = told.unwrap_or_else(|error| (refused(verb, &error), None));
-        self.notify_chat(of, &message.place, told, Some(&message.message), op).await
+        self.notify_chat(of, &message.place, told, Some(&message.message), op).await.map(drop)
     }
 
     async fn chat_role(&self, message: &ChatMessage) -> Result<ChatRole> {
@@ -73,56 +75,105 @@ impl Engine {
         Ok(known.map_or(ChatRole::Member, |person| person.role))
     }
 
-    /// Rewinds so many turns, or to the turn of the message that the command replies to.
+    /// Lists the turns to go back to, rewinds so many turns, or rewinds to the turn of the message that the command replies to.
     async fn rewind_in_chat(
         self: &Arc<Self>,
         of: ConversationId,
         message: &ChatMessage,
-        (count, may_all): (u32, bool),
+        (count, may_all): (Option<u32>, bool),
         by: ChangeOrigin,
     ) -> Result<Told> {
-        let named = match &message.reply_to {
-            Some(reply_to) => match self.turn_in_chat(of, &message.place, reply_to).await? {
-                Some(entry) => Some(entry),
+        let entry = match (&message.reply_to, count) {
+            (Some(reply_to), _) => match self.turn_in_chat(of, &message.place, reply_to).await? {
+                Some(entry) => entry,
                 None => return Ok((notice(ChatNoticeKind::NotOfThisConversation), None)),
             },
-            None => None,
-        };
-        let most = usize::try_from(TURNS_MAX).unwrap_or(100);
-        let targets = self.store().targets(of, None, most).await?;
-        let at = match named {
-            None => Some(usize::try_from(count).unwrap_or(1) - 1).filter(|at| *at < targets.len()),
-            // The entry is in the turn whose own entries have it; the turn itself may be named, too.
-            Some(entry) => {
-                let pos = self.store().meta(of, entry).await?;
-                targets
-                    .iter()
-                    .position(|line| Some(line.target.meta.pos) == pos.turn || line.target.meta.id == entry)
-            }
-        };
-        let Some(at) = at else { return Ok((nothing(ChatVerb::Rewind), None)) };
-        if !may_all {
-            let mut others = Vec::new();
-            for line in &targets[..=at] {
-                let origin = self.store().turn_origin(of, line.target.meta.id).await?;
-                if origin.is_none_or(|origin| origin.person != message.person) {
-                    let shown = self.shown(of, line.target.meta.id).await?;
-                    let name = shown
-                        .and_then(|shown| shown.entry.ok())
-                        .map(|entry| entry.author)
-                        .unwrap_or_default();
-                    if !others.contains(&name) && others.len() < NAMES_MAX {
-                        others.push(name);
-                    }
+            (None, None) => return Ok((self.choose(of, message, None).await?, None)),
+            (None, Some(count)) => {
+                let count = usize::try_from(count.min(TURNS_MAX)).unwrap_or(1).max(1);
+                let mut targets = self.store().targets(of, None, count).await?;
+                match targets.len() == count {
+                    true => targets.remove(count - 1).target.meta.id,
+                    false => return Ok((nothing(ChatVerb::Rewind), None)),
                 }
             }
-            if !others.is_empty() {
-                return Ok((ChatNotice { names: others, ..notice(ChatNoticeKind::TurnsOfOthers) }, None));
+        };
+        self.rewind_to(of, message, entry, may_all, by).await
+    }
+
+    /// Asks for the turn to go back to: the newest ones, or those before one of them.
+    pub(super) async fn choose(
+        &self,
+        of: ConversationId,
+        message: &ChatMessage,
+        before: Option<EntryId>,
+    ) -> Result<ChatNotice> {
+        let (head, _) = self.now_at(of).await?;
+        let mut targets = self.store().targets(of, before, TURNS_SHOWN + 1).await?;
+        let has_more = targets.len() > TURNS_SHOWN;
+        targets.truncate(TURNS_SHOWN);
+        let ids: Vec<EntryId> = targets.iter().map(|line| line.target.meta.id).collect();
+        let Some(oldest) = ids.last().copied() else { return Ok(nothing(ChatVerb::Rewind)) };
+        let older = has_more.then_some(ChatButton::Older(oldest));
+        let turns = ids.into_iter().map(ChatButton::Turn);
+        let buttons = turns.chain(older).chain([ChatButton::Cancel]).collect();
+        let asks = ChatQuestion { person: Some(message.person.clone()), head, files: None, buttons };
+        Ok(ChatNotice { asks: Some(asks), ..notice(ChatNoticeKind::Choose) })
+    }
+
+    /// Rewinds to before the turn of an entry.
+    pub(super) async fn rewind_to(
+        self: &Arc<Self>,
+        of: ConversationId,
+        message: &ChatMessage,
+        entry: EntryId,
+        may_all: bool,
+        by: ChangeOrigin,
+    ) -> Result<Told> {
+        let most = usize::try_from(TURNS_MAX).unwrap_or(100);
+        let targets = self.store().targets(of, None, most).await?;
+        // The entry is in the turn whose own entries have it; the turn itself may be named, too.
+        let pos = self.store().meta(of, entry).await?;
+        let at = targets
+            .iter()
+            .position(|line| Some(line.target.meta.pos) == pos.turn || line.target.meta.id == entry);
+        let Some(at) = at else { return Ok((nothing(ChatVerb::Rewind), None)) };
+        if !may_all && let Some(refusal) = self.turns_of_others(of, message, &targets[..=at]).await? {
+            return Ok((refusal, None));
+        }
+        let step = AskedStep::Rewind(targets[at].target.meta.id);
+        self.step_in_chat(of, message, step, by, None).await
+    }
+
+    /// The refusal to take back turns of other people. It offers to drop only the person's own.
+    async fn turns_of_others(
+        &self,
+        of: ConversationId,
+        message: &ChatMessage,
+        targets: &[TargetLine],
+    ) -> Result<Option<ChatNotice>> {
+        let (mut mine, mut names) = (Vec::new(), Vec::new());
+        for line in targets {
+            let id = line.target.meta.id;
+            let origin = self.store().turn_origin(of, id).await?;
+            if origin.is_some_and(|origin| origin.person == message.person) {
+                mine.push(id);
+                continue;
+            }
+            let shown = self.shown(of, id).await?;
+            let name = shown.and_then(|shown| shown.entry.ok()).map(|entry| entry.author).unwrap_or_default();
+            if !names.contains(&name) && names.len() < NAMES_MAX {
+                names.push(name);
             }
         }
-        let turns = u32::try_from(at + 1).unwrap_or(1);
-        let action = Action::Rewind(targets[at].target.meta.id);
-        self.step_in_chat(of, action, by, (ChatNoticeKind::Rewound, turns)).await
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let (head, _) = self.now_at(of).await?;
+        let buttons = vec![ChatButton::DropMine(mine.clone())];
+        let asks = ChatQuestion { person: Some(message.person.clone()), head, files: None, buttons };
+        let asks = Some(asks).filter(|_| !mine.is_empty());
+        Ok(Some(ChatNotice { names, asks, ..notice(ChatNoticeKind::TurnsOfOthers) }))
     }
 
     /// Undo and redo: in a shared place a member takes back only what was their own.
@@ -130,7 +181,7 @@ impl Engine {
         self: &Arc<Self>,
         of: ConversationId,
         message: &ChatMessage,
-        (action, may_all): (Action, bool),
+        (step, may_all): (AskedStep, bool),
         by: ChangeOrigin,
     ) -> Result<Told> {
         if !may_all {
@@ -139,12 +190,7 @@ impl Engine {
                 return Ok((ChatNotice { names: vec![name], ..notice(ChatNoticeKind::StepOfOther) }, None));
             }
         }
-        let (kind, count) = match &action {
-            Action::Undo(count) => (ChatNoticeKind::Undone, *count),
-            Action::Redo(count) => (ChatNoticeKind::Redone, *count),
-            _ => (ChatNoticeKind::Undone, 1),
-        };
-        self.step_in_chat(of, action, by, (kind, u32::try_from(count).unwrap_or(1))).await
+        self.step_in_chat(of, message, step, by, None).await
     }
 
     /// Whether the last thing that was done is of this person, and the name of who did it.
@@ -195,9 +241,7 @@ impl Engine {
         if !may_all && origin.is_none_or(|origin| origin.person != message.person) {
             return Ok((notice(ChatNoticeKind::OwnersOnly), None));
         }
-        let name = entry.to_string();
-        let action = self.mark_named(of, Reason::Drop, &[name], false, None).await?;
-        self.step_in_chat(of, action, by, (ChatNoticeKind::Dropped, 1)).await
+        self.step_in_chat(of, message, AskedStep::Drop(vec![entry]), by, None).await
     }
 
     async fn retry_in_chat(
@@ -220,36 +264,7 @@ impl Engine {
                 }
             }
         };
-        self.notify_chat(of, &message.place, told, Some(&message.message), None).await
-    }
-
-    /// Makes a step: a run at work is stopped first.
-    async fn step_in_chat(
-        self: &Arc<Self>,
-        of: ConversationId,
-        action: Action,
-        by: ChangeOrigin,
-        (kind, count): (ChatNoticeKind, u32),
-    ) -> Result<Told> {
-        let author = by.author.clone();
-        let apply = Apply { action, seen: SeenState::Anything, by };
-        let options = FileOptions { stop: true, ..FileOptions::default() };
-        let done = self.act(of, apply, options).await?;
-        let (receipt, files) = match done {
-            Done::Changed(receipt) | Done::Erased(receipt, ..) => (Some(receipt), 0),
-            Done::Steps { applied, .. } => {
-                let files: usize = applied
-                    .iter()
-                    .flat_map(|applied| &applied.folders)
-                    .map(|folder| folder.plan.changes().count())
-                    .sum();
-                (applied.into_iter().next_back().map(|applied| applied.receipt), files)
-            }
-            Done::Again { receipts, .. } => (receipts.into_iter().next_back(), 0),
-        };
-        let op = receipt.filter(|receipt| !receipt.unchanged).map(|receipt| receipt.head.op);
-        let files = u32::try_from(files).unwrap_or(u32::MAX);
-        Ok((ChatNotice { kind, count, files, names: vec![author], code: None }, op))
+        self.notify_chat(of, &message.place, told, Some(&message.message), None).await.map(drop)
     }
 
     async fn status_of_chat(&self, of: ConversationId) -> Result<Told> {
@@ -262,7 +277,7 @@ impl Engine {
         let to_delete = count(|state| state == PostState::Deleting);
         let code = self.is_running(of).then(|| "running".to_owned());
         let kind = ChatNoticeKind::Status;
-        Ok((ChatNotice { kind, count: to_send, files: to_delete, names: Vec::new(), code }, None))
+        Ok((ChatNotice { kind, count: to_send, files: to_delete, code, ..ChatNotice::default() }, None))
     }
 
     /// The entry that a post shows, for the posts of a conversation.
@@ -271,22 +286,5 @@ impl Engine {
         of: ConversationId,
     ) -> Result<Vec<(retake_core::PostKey, retake_core::Post, Option<EntryId>)>> {
         Ok(self.store().posts(of).await?)
-    }
-}
-
-/// There is nothing that the command could do.
-fn nothing(verb: ChatVerb) -> ChatNotice {
-    coded(ChatNoticeKind::Nothing, verb)
-}
-
-fn coded(kind: ChatNoticeKind, verb: ChatVerb) -> ChatNotice {
-    ChatNotice { code: Some(<&str>::from(verb).to_owned()), ..notice(kind) }
-}
-
-/// The notice of a refused step.
-fn refused(verb: ChatVerb, error: &EngineError) -> ChatNotice {
-    match error.code {
-        "nothing_to_undo" | "nothing_to_redo" | "no_turn" | "unchanged" => nothing(verb),
-        _ => problem_notice(ChatNoticeKind::Problem, error),
     }
 }

@@ -29,7 +29,8 @@ impl Engine {
             self.chat_lease(&account, holder.clone()).await?;
             let now = self.now();
             while self.store().compare_posts(now).await? {}
-            let work = self.store().take_posts(account.clone(), now, most).await?;
+            let mut work = self.store().take_posts(account.clone(), now, most).await?;
+            work.iter_mut().for_each(|work| self.words_of_approval(work));
             let is_over = self.chats.is_over.load(Ordering::SeqCst);
             if is_over || !work.is_empty() || wait.is_zero() {
                 return Ok(work);

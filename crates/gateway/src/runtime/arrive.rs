@@ -3,7 +3,7 @@
 
 use retake_wire::Part;
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, Arrived, Audience, ChatCommand, ChatVerb, Inbound, InboundMessage,
+    Addressed, Arrival, Arrive, Arrived, Audience, ChatCommand, ChatVerb, Inbound, InboundMessage, Place,
 };
 
 use super::aside::Aside;
@@ -39,6 +39,7 @@ async fn store_one(context: &Context, unit: &[Envelope], is_late: bool) -> Resul
     let command = command_of(context, &event).filter(|_| !is_late);
     let moderates = match (&event, command) {
         (Inbound::Message(message), Some(command)) => moderates(context, message, command).await,
+        (Inbound::Pressed { place, person, .. }, _) => is_moderator(context, place, &person.id).await,
         _ => false,
     };
     let parts = parts_of(context, &event).await;
@@ -98,12 +99,21 @@ pub(super) fn command_of(context: &Context, event: &Inbound) -> Option<ChatComma
 async fn moderates(context: &Context, message: &InboundMessage, command: ChatCommand) -> bool {
     let may_need = matches!(
         command.verb,
-        ChatVerb::Rewind | ChatVerb::Undo | ChatVerb::Redo | ChatVerb::Drop | ChatVerb::Retry
+        ChatVerb::Rewind
+            | ChatVerb::Undo
+            | ChatVerb::Redo
+            | ChatVerb::Drop
+            | ChatVerb::Retry
+            | ChatVerb::Confirm
     );
     if message.audience != Audience::Shared || !may_need {
         return false;
     }
-    guarded(context.adapter.moderates(&message.place, &message.person.id)).await.unwrap_or(false)
+    is_moderator(context, &message.place, &message.person.id).await
+}
+
+async fn is_moderator(context: &Context, place: &Place, person: &str) -> bool {
+    guarded(context.adapter.moderates(place, person)).await.unwrap_or(false)
 }
 
 async fn parts_of(context: &Context, event: &Inbound) -> Vec<Part> {

@@ -5,7 +5,8 @@ use retake_wire::chat::{ButtonLabel, ChatButton, PostContent};
 
 use super::words;
 use crate::adapter::{Adapter, Button, Marker, Outgoing, StyledText};
-use crate::sentences::Sentence;
+use crate::capabilities::CommandPrefix;
+use crate::sentences::{Asked, Sentence};
 use crate::text;
 
 /// What stands in a post that would be empty.
@@ -26,7 +27,7 @@ pub(super) fn parts(content: &PostContent, adapter: &dyn Adapter) -> Vec<Outgoin
         PostContent::Notice { notice, buttons } => {
             let mut text = words::text(notice, capabilities);
             if !capabilities.buttons {
-                text.push_str(&numbered(buttons));
+                text.push_str(&numbered(buttons, capabilities.commands));
             }
             (StyledText { text, styles: Vec::new() }, buttons.as_slice())
         }
@@ -65,9 +66,17 @@ fn button(button: &ChatButton) -> Button {
     Button { label: words::label(&button.label), data: button.data.clone() }
 }
 
-/// The turns to choose from, for platforms without buttons. The number is that of the command.
-fn numbered(buttons: &[Vec<ChatButton>]) -> String {
+/// The turns to choose from and how to answer, for platforms without buttons. The number of a turn is that of the command.
+fn numbered(buttons: &[Vec<ChatButton>], prefix: CommandPrefix) -> String {
     let is_turn = |button: &&ChatButton| matches!(button.label, ButtonLabel::Turn { .. });
     let turns = buttons.iter().flatten().filter(is_turn).enumerate();
-    turns.map(|(at, button)| format!("\n{}. {}", at + 1, words::label(&button.label))).collect()
+    let turns: String =
+        turns.map(|(at, button)| format!("\n{}. {}", at + 1, words::label(&button.label))).collect();
+    let asked = match (turns.is_empty(), buttons.iter().flatten().count()) {
+        (false, _) => Asked::Turn,
+        (true, 0) => return turns,
+        (true, 1) => Asked::OneThing,
+        (true, _) => Asked::YesOrNo,
+    };
+    format!("{turns}\n{}", Sentence::HowToAnswer(asked, prefix).text())
 }

@@ -1,5 +1,7 @@
 //! From the typed notices of the owner to sentences and labels. Must never make words of its own.
 
+use std::time::Duration;
+
 use retake_wire::chat::{ButtonLabel, ChatNotice, ChatRefusal, ChatStep, PostCounts, StayCause};
 
 use crate::capabilities::{Capabilities, DeletionWindow};
@@ -9,7 +11,11 @@ use crate::sentences::{Approval, Counts, Fate, Label, Posts, Refusal, Sentence, 
 pub(super) fn text(notice: &ChatNotice, capabilities: &Capabilities) -> String {
     let first = sentence(notice, capabilities).text();
     match notice {
-        ChatNotice::Step { files, .. } if *files > 0 => format!("{first} {}", Sentence::Files(*files).text()),
+        ChatNotice::Step { files, lost, .. } => {
+            let files = Some(Sentence::Files(*files)).filter(|_| *files > 0);
+            let lost = Some(Sentence::PostAgain(*lost)).filter(|_| *lost > 0);
+            files.into_iter().chain(lost).fold(first, |text, more| format!("{text} {}", more.text()))
+        }
         _ => first,
     }
 }
@@ -21,7 +27,6 @@ pub(super) fn label(label: &ButtonLabel) -> String {
         ButtonLabel::Cancel => Label::Cancel,
         ButtonLabel::Approve => Label::Approve,
         ButtonLabel::Deny => Label::Deny,
-        ButtonLabel::Undo => Label::Undo,
         ButtonLabel::PostAgain => Label::PostAgain,
         ButtonLabel::Turn { text } => return crate::sentences::one_line(text),
         ButtonLabel::Older => Label::Older,
@@ -33,7 +38,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
 fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
     let prefix = capabilities.commands;
     match notice {
-        ChatNotice::Step { step, count, by, posts, files: _ } => {
+        ChatNotice::Step { step, count, by, posts, files: _, lost: _ } => {
             let posts = match posts.sum() {
                 sum if sum == posts.trying => Posts::Removing(sum),
                 _ => Posts::Counts(counts(posts, capabilities)),
@@ -59,11 +64,16 @@ fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
         ChatNotice::Missed { count } => Sentence::Missed(*count),
         ChatNotice::RunFailed { code } => Sentence::RunFailed(code.clone()),
         ChatNotice::ApprovalNeeded { tool, what } => Sentence::ApprovalNeeded(tool.clone(), what.clone()),
-        ChatNotice::ApprovalDecided { approved, by } => Sentence::Approval(match (approved, by.clone()) {
-            (true, Some(name)) => Approval::Approved(name),
-            (false, Some(name)) => Approval::Denied(name),
-            (approved, None) => Approval::Decided(*approved),
+        ChatNotice::ApprovalDecided { approved, by } => Sentence::Approval(match approved {
+            true => Approval::Approved(by.clone()),
+            false => Approval::Denied(by.clone()),
         }),
+        ChatNotice::ApprovalUnanswered { waited_s } => {
+            Sentence::Approval(Approval::NoAnswer(Duration::from_secs((*waited_s).into())))
+        }
+        ChatNotice::ApprovalOver => Sentence::Approval(Approval::Over),
+        ChatNotice::Cancelled => Sentence::Cancelled,
+        ChatNotice::PostedAgain { posts } => Sentence::PostedAgain(*posts),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use retake_wire::ProblemCode;
 use retake_wire::chat::ChatVerb;
 
-use super::{Approval, Counts, Fate, FileProblem, Posts, Refusal, Sentence, Status, Stays, Step};
+use super::{Approval, Asked, Counts, Fate, FileProblem, Posts, Refusal, Sentence, Status, Stays, Step};
 use crate::adapter::SetupStep;
 use crate::capabilities::{CommandPrefix, LengthUnit};
 use crate::commands::{TABLE, row_of, spelled};
@@ -31,6 +31,9 @@ pub(super) fn text(sentence: &Sentence) -> String {
         Sentence::PostAgain(posts) => {
             format!("{} no longer in the chat. I can post {} again.", are(*posts, "post"), them(*posts))
         }
+        Sentence::PostedAgain(posts) => format!("Posting {} again.", counted(*posts, "post")),
+        Sentence::Cancelled => "Nothing was done.".into(),
+        Sentence::HowToAnswer(asked, prefix) => how_to_answer(*asked, *prefix),
         Sentence::Usage(verb, prefix) => format!("Write it like this: {}", line(*verb, *prefix)),
         Sentence::Help(prefix) => {
             TABLE.iter().map(|row| line(row.verb, *prefix)).collect::<Vec<_>>().join("\n")
@@ -156,6 +159,17 @@ fn confirm([turns, files, posts]: [u32; 3], others: &[String]) -> String {
     format!("This takes back {}{of}. Do it?", list(&parts))
 }
 
+/// For platforms without buttons.
+fn how_to_answer(asked: Asked, prefix: CommandPrefix) -> String {
+    let [confirm, cancel, rewind] =
+        [ChatVerb::Confirm, ChatVerb::Cancel, ChatVerb::Rewind].map(|verb| spelled(verb, prefix));
+    match asked {
+        Asked::Turn => format!("Write {rewind} with the number of turns to take back."),
+        Asked::OneThing => format!("Write {confirm} to do it."),
+        Asked::YesOrNo => format!("Write {confirm} or {cancel}."),
+    }
+}
+
 fn elsewhere(places: &[(String, u32)]) -> String {
     let parts: Vec<String> = places
         .iter()
@@ -172,6 +186,7 @@ fn nothing(verb: ChatVerb) -> &'static str {
         ChatVerb::Retry => "There is no message to answer again.",
         ChatVerb::Drop => "There is no turn that could be dropped.",
         ChatVerb::Stop => "Nothing is running.",
+        ChatVerb::Confirm | ChatVerb::Cancel => "I did not ask you anything.",
         ChatVerb::New | ChatVerb::Help | ChatVerb::Status => "There is nothing to do.",
         ChatVerb::Posts => "There are no posts.",
     }
@@ -243,10 +258,9 @@ fn of_approval(approval: &Approval) -> String {
         Approval::Approved(name) => format!("Approved by {}.", shown(name)),
         Approval::Denied(name) => format!("Denied by {}.", shown(name)),
         Approval::NoAnswer(after) => format!("Denied: nobody answered within {}.", time(*after)),
-        Approval::Decided(true) => "Approved.".into(),
-        Approval::Decided(false) => "Denied.".into(),
-        Approval::Before => "This was decided before.".into(),
-        Approval::Void => "This is no longer needed: its turn was taken back.".into(),
+        Approval::Over => {
+            "This does not wait any more: it was decided elsewhere, or its turn is over.".into()
+        }
     }
 }
 

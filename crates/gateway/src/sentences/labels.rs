@@ -9,8 +9,6 @@ pub enum Label {
     Confirm,
     /// Does nothing.
     Cancel,
-    /// Undoes the step.
-    Undo,
     /// Shows older turns.
     Older,
     /// Takes back the posts in other places, too.
@@ -37,7 +35,6 @@ impl Label {
         Self::TakeBack,
         Self::Confirm,
         Self::Cancel,
-        Self::Undo,
         Self::Older,
         Self::ThereToo,
         Self::LeaveThem,
@@ -55,7 +52,6 @@ impl Label {
             Self::TakeBack => "Take back",
             Self::Confirm => "Do it",
             Self::Cancel => "Cancel",
-            Self::Undo => "Undo",
             Self::Older => "Older",
             Self::ThereToo => "There too",
             Self::LeaveThem => "Leave them",

@@ -191,8 +191,6 @@ fn of_states() -> Rows {
     vec![
         (Sentence::Stopped, "Stopped."),
         (Sentence::ApprovalNeeded("shell".into(), "make\nall".into()), "May I use shell? make all"),
-        (Sentence::Approval(Approval::Decided(true)), "Approved."),
-        (Sentence::Approval(Approval::Decided(false)), "Denied."),
         (Sentence::Files(1), "1 file was changed."),
         (Sentence::Files(2), "2 files were changed."),
         (Sentence::NotDone("run_active".into()), "Nothing was done: a run is active."),
@@ -204,8 +202,18 @@ fn of_states() -> Rows {
             Sentence::Approval(Approval::NoAnswer(Duration::from_secs(300))),
             "Denied: nobody answered within 5 min.",
         ),
-        (Sentence::Approval(Approval::Before), "This was decided before."),
-        (Sentence::Approval(Approval::Void), "This is no longer needed: its turn was taken back."),
+        (
+            Sentence::Approval(Approval::Over),
+            "This does not wait any more: it was decided elsewhere, or its turn is over.",
+        ),
+        (Sentence::PostedAgain(1), "Posting 1 post again."),
+        (Sentence::Cancelled, "Nothing was done."),
+        (
+            Sentence::HowToAnswer(Asked::Turn, CommandPrefix::Bang),
+            "Write !rewind with the number of turns to take back.",
+        ),
+        (Sentence::HowToAnswer(Asked::OneThing, CommandPrefix::Slash), "Write /confirm to do it."),
+        (Sentence::HowToAnswer(Asked::YesOrNo, CommandPrefix::Bang), "Write !confirm or !cancel."),
         (
             Sentence::Status(status),
             "I am writing an answer. 1 post waits to be sent. 4 posts wait to be deleted. The platform wants me to wait 40 s.",

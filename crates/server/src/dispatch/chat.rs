@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use retake_core::{
-    ArrivalOutcome, ChatNotice, ChatNoticeKind, ChatPerson, ChatPlace, ChatRole, EntryId, Post, PostCounts,
-    PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Time,
+    ArrivalOutcome, ChatButton, ChatNotice, ChatNoticeKind, ChatPerson, ChatPlace, ChatQuestion, ChatRole,
+    EntryId, Post, PostCounts, PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork,
+    Time,
 };
-use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatVerb, GatewayEvent};
+use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatPress, ChatVerb, GatewayEvent, button_data};
 use retake_wire::chat as wire;
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, ProblemKind, Reply};
@@ -61,6 +62,10 @@ impl InProcess {
             Arrived::Known(outcome) => (arrival(outcome), false),
             Arrived::Again(outcome) => (arrival(outcome), true),
             Arrived::Stranger(code) => (wire::Arrival::Stranger { code }, false),
+            Arrived::Pressed(notice) => {
+                let notice = notice_out(notice, PostCounts::default(), None);
+                (wire::Arrival::Pressed { notice }, false)
+            }
         };
         Ok(Reply::Arrived(wire::Arrived { outcome, again }))
     }
@@ -191,7 +196,14 @@ fn event_in(
             ChatEvent::Recalled { place: place_in(account, place)?, message }
         }
         wire::Inbound::Migrated { from, to, .. } => ChatEvent::Migrated { from, to },
-        wire::Inbound::Pressed { .. } | wire::Inbound::Membership { .. } => ChatEvent::Other,
+        wire::Inbound::Pressed { place, post, person, button, .. } => ChatEvent::Pressed(ChatPress {
+            place: place_in(account, place)?,
+            post,
+            person: person.id,
+            name: person.name,
+            button,
+        }),
+        wire::Inbound::Membership { .. } => ChatEvent::Other,
     })
 }
 
@@ -228,6 +240,8 @@ fn verb_in(verb: wire::ChatVerb) -> ChatVerb {
         wire::ChatVerb::Help => ChatVerb::Help,
         wire::ChatVerb::Status => ChatVerb::Status,
         wire::ChatVerb::Posts => ChatVerb::Posts,
+        wire::ChatVerb::Confirm => ChatVerb::Confirm,
+        wire::ChatVerb::Cancel => ChatVerb::Cancel,
     }
 }
 
@@ -242,6 +256,8 @@ fn verb_named(code: Option<&str>) -> wire::ChatVerb {
         Some("status") => wire::ChatVerb::Status,
         Some("posts") => wire::ChatVerb::Posts,
         Some("help") => wire::ChatVerb::Help,
+        Some("confirm") => wire::ChatVerb::Confirm,
+        Some("cancel") => wire::ChatVerb::Cancel,
         _ => wire::ChatVerb::Rewind,
     }
 }
@@ -256,14 +272,16 @@ fn arrival(outcome: ArrivalOutcome) -> wire::Arrival {
 }
 
 fn work_out(work: PostWork) -> wire::PostWork {
-    let PostWork { key, task, post, text, counts, .. } = work;
+    let PostWork { key, task, post, text, counts, labels, .. } = work;
     let kind = match post.kind {
         PostKind::Answer(_) => wire::PostKind::Answer,
         PostKind::Notice(_) => wire::PostKind::Notice,
     };
     let content = match (post.kind, text) {
-        (PostKind::Notice(notice), _) => {
-            wire::PostContent::Notice { notice: notice_out(notice, counts), buttons: Vec::new() }
+        (PostKind::Notice(notice), text) => {
+            let buttons = notice.asks.as_ref().map(|asks| buttons(key, asks, labels)).unwrap_or_default();
+            let text = text.map(|(text, _)| text);
+            wire::PostContent::Notice { notice: notice_out(notice, counts, text), buttons }
         }
         (PostKind::Answer(_), text) => {
             let (text, is_interrupted) = text.unwrap_or_default();
@@ -289,9 +307,35 @@ fn work_out(work: PostWork) -> wire::PostWork {
     wire::PostWork { post: key.to_string(), kind, place: place(post.place), action, attempts: post.attempts }
 }
 
-fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
+/// The buttons of a question in rows: each turn has a row of its own.
+fn buttons(key: PostKey, asks: &ChatQuestion, labels: Vec<String>) -> Vec<Vec<wire::ChatButton>> {
+    use wire::ButtonLabel as L;
+    let (mut rows, mut last) = (Vec::new(), Vec::new());
+    for (number, (button, text)) in asks.buttons.iter().zip(labels).enumerate() {
+        let label = match button {
+            ChatButton::Confirm(_) => L::Confirm,
+            ChatButton::Cancel => L::Cancel,
+            ChatButton::Turn(_) => L::Turn { text },
+            ChatButton::Older(_) => L::Older,
+            ChatButton::DropMine(_) => L::DropMine,
+            ChatButton::PostAgain { .. } => L::PostAgain,
+            ChatButton::Approve(_) => L::Approve,
+            ChatButton::Deny(_) => L::Deny,
+        };
+        let shown = wire::ChatButton { label, data: button_data(key, number) };
+        match button {
+            ChatButton::Turn(_) => rows.push(vec![shown]),
+            _ => last.push(shown),
+        }
+    }
+    rows.extend(Some(last).filter(|last| !last.is_empty()));
+    rows
+}
+
+/// A notice, with the counts of its posts and the text that it quotes.
+fn notice_out(notice: ChatNotice, counts: PostCounts, text: Option<String>) -> wire::ChatNotice {
     use ChatNoticeKind as K;
-    let ChatNotice { kind, count, files, mut names, code } = notice;
+    let ChatNotice { kind, count, files, mut names, code, posts, asks } = notice;
     let by = names.first().cloned().filter(|name| !name.is_empty());
     let step = |step| wire::ChatNotice::Step {
         step,
@@ -299,6 +343,7 @@ fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
         by: by.clone(),
         posts: post_counts(counts.clone()),
         files,
+        lost: if asks.is_some() { posts } else { 0 },
     };
     let refused = |refusal| wire::ChatNotice::Refused(refusal);
     match kind {
@@ -324,6 +369,22 @@ fn notice_out(notice: ChatNotice, counts: PostCounts) -> wire::ChatNotice {
         K::PostsThatStay => wire::ChatNotice::PostsThatStay { posts: post_counts(counts) },
         K::PartNotSent => wire::ChatNotice::PartNotSent { part: count, of: files },
         K::Missed => wire::ChatNotice::Missed { count },
+        K::Confirm => wire::ChatNotice::Confirm { turns: count, files, posts, others: names },
+        K::Choose => wire::ChatNotice::Choose,
+        K::Stale => refused(wire::ChatRefusal::Stale),
+        K::NotYours => refused(wire::ChatRefusal::NotYourButton),
+        K::Cancelled => wire::ChatNotice::Cancelled,
+        K::ApprovalNeeded => wire::ChatNotice::ApprovalNeeded {
+            tool: code.unwrap_or_default(),
+            what: text.unwrap_or_default(),
+        },
+        K::Approved | K::Denied => wire::ChatNotice::ApprovalDecided {
+            approved: kind == K::Approved,
+            by: names.pop().unwrap_or_default(),
+        },
+        K::NoAnswer => wire::ChatNotice::ApprovalUnanswered { waited_s: count },
+        K::ApprovalOver => wire::ChatNotice::ApprovalOver,
+        K::PostedAgain => wire::ChatNotice::PostedAgain { posts },
     }
 }
 

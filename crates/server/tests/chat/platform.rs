@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, Arrived, Audience, ChatCommand, ChatNotice, ChatVerb, Deletion,
-    GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair, Person, Place, PostAction, PostContent,
-    PostOutcome, PostWork,
+    Addressed, Arrival, Arrive, Arrived, Audience, ButtonLabel, ChatButton, ChatCommand, ChatNotice,
+    ChatVerb, Deletion, GatewayConnect, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair, Person,
+    Place, PostAction, PostContent, PostOutcome, PostWork,
 };
 use retake_wire::reply::{Conversations, Entries};
 use retake_wire::request::List;
@@ -23,6 +23,10 @@ pub(super) struct Gateway {
     pub(super) holder: String,
     /// The posts that are in the chat, by their ids.
     pub(super) there: BTreeMap<String, String>,
+    /// Where they are.
+    pub(super) places: BTreeMap<String, Place>,
+    /// Their buttons: what they do, and their data.
+    pub(super) buttons: BTreeMap<String, Vec<ChatButton>>,
     next: AtomicI64,
 }
 
@@ -71,7 +75,18 @@ impl Gateway {
         let client = HttpClient::new(address).expect("a client");
         let next = AtomicI64::new(1);
         let owner = Arc::clone(&desk.client);
-        Self { client, owner, holder: holder.to_owned(), there: BTreeMap::new(), next }
+        let (there, places, buttons) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { client, owner, holder: holder.to_owned(), there, places, buttons, next }
+    }
+
+    /// Takes the account from a gateway that has ended.
+    pub(super) async fn takes_over(&self, from: &str) {
+        let connect = GatewayConnect {
+            account: "chat".into(),
+            holder: self.holder.clone(),
+            replaces: Some(from.to_owned()),
+        };
+        self.client.call(Request::GatewayConnect(connect)).await.expect("connected");
     }
 
     /// The request for an event.
@@ -143,43 +158,92 @@ impl Gateway {
             if work.is_empty() {
                 return notices;
             }
-            for PostWork { post, action, .. } in work {
-                match action {
-                    PostAction::Send { content, part, .. } => {
-                        let digest = "d".repeat(32);
-                        if !self.settles(&post, PostOutcome::Sending { parts, digest }).await {
-                            continue;
+            notices.extend(self.does(work, parts).await);
+        }
+    }
+
+    /// Does the work of one look; returns the notices that were sent or edited.
+    pub(super) async fn works_once(&mut self, parts: u32) -> Vec<ChatNotice> {
+        let work = self.takes(1000).await;
+        self.does(work, parts).await
+    }
+
+    async fn does(&mut self, work: Vec<PostWork>, parts: u32) -> Vec<ChatNotice> {
+        let mut notices = Vec::new();
+        for PostWork { post, action, place, .. } in work {
+            match action {
+                PostAction::Send { content, part, .. } => {
+                    let digest = "d".repeat(32);
+                    if !self.settles(&post, PostOutcome::Sending { parts, digest }).await {
+                        continue;
+                    }
+                    let id = format!("post-{:03}", self.next.fetch_add(1, Ordering::Relaxed));
+                    let shown = match content {
+                        PostContent::Markdown { text, .. } => format!("{part}: {text}"),
+                        PostContent::Notice { notice, buttons } => {
+                            notices.push(notice.clone());
+                            self.buttons.insert(id.clone(), buttons.concat());
+                            format!("{notice:?}")
                         }
-                        let id = format!("post-{:03}", self.next.fetch_add(1, Ordering::Relaxed));
-                        let shown = match content {
-                            PostContent::Markdown { text, .. } => format!("{part}: {text}"),
-                            PostContent::Notice { notice, .. } => {
-                                notices.push(notice.clone());
-                                format!("{notice:?}")
-                            }
-                        };
-                        self.there.insert(id.clone(), shown);
-                        let sent = PostOutcome::Sent {
-                            ids: vec![id],
-                            sent_ms: 1_700_000_000_000,
-                            deadline_ms: None,
-                            deletable: true,
-                        };
-                        self.settles(&post, sent).await;
+                    };
+                    self.places.insert(id.clone(), place);
+                    self.there.insert(id.clone(), shown);
+                    let sent = PostOutcome::Sent {
+                        ids: vec![id],
+                        sent_ms: 1_700_000_000_000,
+                        deadline_ms: None,
+                        deletable: true,
+                    };
+                    self.settles(&post, sent).await;
+                }
+                PostAction::Edit { content: PostContent::Notice { notice, buttons }, ids } => {
+                    for id in ids {
+                        self.there.insert(id.clone(), format!("{notice:?}"));
+                        self.buttons.insert(id, buttons.concat());
                     }
-                    PostAction::Edit { content: PostContent::Notice { notice, .. }, .. } => {
-                        notices.push(notice);
-                        self.settles(&post, PostOutcome::Edited { ids: Vec::new() }).await;
+                    notices.push(notice);
+                    self.settles(&post, PostOutcome::Edited { ids: Vec::new() }).await;
+                }
+                PostAction::Edit { .. } => panic!("answers are not edited"),
+                PostAction::Delete { ids, .. } => {
+                    for id in ids {
+                        self.there.remove(&id).expect("it is there");
+                        self.buttons.remove(&id);
                     }
-                    PostAction::Edit { .. } => panic!("answers are not edited"),
-                    PostAction::Delete { ids, .. } => {
-                        for id in ids {
-                            self.there.remove(&id).expect("it is there");
-                        }
-                        self.settles(&post, PostOutcome::Deleted { how: Deletion::Gone }).await;
-                    }
+                    self.settles(&post, PostOutcome::Deleted { how: Deletion::Gone }).await;
                 }
             }
+        }
+
+        notices
+    }
+
+    /// The data of the newest button with this label, and its post.
+    pub(super) fn button(&self, label: &ButtonLabel) -> (String, String) {
+        let all = self.buttons.iter().rev().flat_map(|(post, all)| all.iter().map(move |it| (post, it)));
+        let found = all.into_iter().find(|(_, button)| button.label == *label);
+        let (post, button) = found.unwrap_or_else(|| panic!("no {label:?}: {:?}", self.buttons));
+        (post.clone(), button.data.clone())
+    }
+
+    /// Presses a button; returns the notice for the person.
+    pub(super) async fn presses(
+        &self,
+        by: &InboundMessage,
+        (post, button): (String, String),
+    ) -> Option<ChatNotice> {
+        let key = format!("press-{}", self.next.fetch_add(1, Ordering::Relaxed));
+        let event = Inbound::Pressed {
+            place: by.place.clone(),
+            post,
+            person: by.person.clone(),
+            button,
+            answer_to: "a".to_owned(),
+        };
+        match self.arrives(&key, event, None).await.outcome {
+            Arrival::Pressed { notice } => Some(notice),
+            Arrival::Ignored => None,
+            other => panic!("{other:?}"),
         }
     }
 

@@ -140,6 +140,7 @@ pub async fn place_is_bound_to_one_conversation(store: Arc<Store>) {
         place: thread.clone(),
         conversation: scene.stage.id,
         is_shared: true,
+        person: None,
         last: Some("12".to_owned()),
     };
     store.bind_chat(of_thread.clone()).await.expect("bound");

@@ -180,6 +180,13 @@ impl ChatRows for MemoryRows {
         Ok(self.posts_in(log).cloned().collect())
     }
 
+    fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>> {
+        let mut posts: Vec<Post> = self.posts_in(log).cloned().collect();
+        posts.reverse();
+        posts.truncate(limit);
+        Ok(posts)
+    }
+
     fn posts_of_entries(&self, log: LogNo, first: Seq, last: Seq) -> Result<Vec<Post>> {
         let entry = |post: &Post| match post.kind {
             PostKind::Answer(entry) => Some(entry).filter(|entry| (first..=last).contains(entry)),

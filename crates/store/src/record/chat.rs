@@ -8,6 +8,7 @@ use retake_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::question::{self, QuestionRecord};
 use super::{Decoded, from_json, to_json};
 
 /// Account, chat, thread.
@@ -51,13 +52,17 @@ pub(super) fn arrival_record(arrival: &ChatArrival) -> ArrivalRecord {
     (origin_record(&arrival.origin), arrival.keys.clone(), arrival.also.clone(), content)
 }
 
+/// A digest in hexadecimal digits.
+pub(super) fn digest(text: &str) -> Decoded<[u8; 16]> {
+    match u128::from_str_radix(text, 16) {
+        Ok(digest) if text.len() == 32 => Ok(digest.to_be_bytes()),
+        _ => Err(format!("“{text}” is not a digest")),
+    }
+}
+
 /// The message of a record.
 pub(super) fn arrival((from, keys, also, content): ArrivalRecord) -> Decoded<ChatArrival> {
-    let content = match u128::from_str_radix(&content, 16) {
-        Ok(digest) if content.len() == 32 => digest.to_be_bytes(),
-        _ => return Err(format!("“{content}” is not a digest")),
-    };
-    Ok(ChatArrival { origin: origin(from), keys, also, content })
+    Ok(ChatArrival { origin: origin(from), keys, also, content: digest(&content)? })
 }
 
 /// Encodes what became of an event.
@@ -150,6 +155,14 @@ struct NoticeRecord {
     names: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     code: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    posts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asks: Option<QuestionRecord>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The columns of a post beside its record: entry, operation, when it is due.
@@ -172,6 +185,8 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
                 files: notice.files,
                 names: notice.names.clone(),
                 code: notice.code.clone(),
+                posts: notice.posts,
+                asks: notice.asks.as_ref().map(question::encode),
             }),
         ),
     };
@@ -204,6 +219,8 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
             files: notice.files,
             names: notice.names,
             code: notice.code,
+            posts: notice.posts,
+            asks: notice.asks.map(question::decode).transpose()?,
         }),
         _ => return Err("it is neither an answer nor a notice".to_owned()),
     };

@@ -32,12 +32,12 @@ const ACCOUNT: Sql =
     ("read an account", "SELECT holder, until, cursor, wrong FROM chat_account WHERE name = ?");
 const BINDING: Sql = (
     "read a binding",
-    "SELECT account, chat, thread, conversation, shared, last FROM chat_binding
+    "SELECT account, chat, thread, conversation, shared, person, last FROM chat_binding
      WHERE account = ?1 AND chat = ?2 AND thread = ?3",
 );
 const BINDINGS: Sql = (
     "read bindings",
-    "SELECT account, chat, thread, conversation, shared, last FROM chat_binding WHERE account = ?1",
+    "SELECT account, chat, thread, conversation, shared, person, last FROM chat_binding WHERE account = ?1",
 );
 const EVENT: Sql = ("look an event up", "SELECT outcome FROM chat_event WHERE account = ?1 AND key = ?2");
 const OLD_EVENT: Sql = ("look for old events", "SELECT 1 FROM chat_event WHERE time < ?1 LIMIT 1");
@@ -57,6 +57,8 @@ const MESSAGE: Sql = (
 );
 const POST: Sql = ("read a post", of_log!("no, seq, op, due, post", "post", "AND no = ?2"));
 const POSTS: Sql = ("read posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no"));
+const LAST_POSTS: Sql =
+    ("read the newest posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no DESC LIMIT ?2"));
 const OF_ENTRIES: Sql = (
     "read the posts of entries",
     of_log!(
@@ -96,6 +98,7 @@ pub(super) const READS: &[Sql] = &[
     MESSAGE,
     POST,
     POSTS,
+    LAST_POSTS,
     OF_ENTRIES,
     OF_OP,
     LAST,
@@ -114,6 +117,7 @@ fn binding(cells: &mut Cells<'_>) -> Decoded<ChatBinding> {
         place: ChatPlace { account, chat, thread: Some(thread).filter(|thread| !thread.is_empty()) },
         conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
         is_shared: cells.next()?,
+        person: cells.next()?,
         last: cells.next()?,
     })
 }
@@ -187,10 +191,11 @@ impl ChatRows for SqliteRows {
     }
 
     fn set_chat_binding(&mut self, binding: &ChatBinding) -> Result<()> {
-        let sql = ("keep a binding", "REPLACE INTO chat_binding VALUES (?, ?, ?, ?, ?, ?)");
+        let sql = ("keep a binding", "REPLACE INTO chat_binding VALUES (?, ?, ?, ?, ?, ?, ?)");
         let place = &binding.place;
         let id = binding.conversation.uuid().into_bytes();
-        let values = params![place.account, place.chat, thread(place), id, binding.is_shared, binding.last];
+        let ChatBinding { is_shared, person, last, .. } = binding;
+        let values = params![place.account, place.chat, thread(place), id, is_shared, person, last];
         run(&self.db, sql, values).map(drop)
     }
 
@@ -303,6 +308,10 @@ impl ChatRows for SqliteRows {
 
     fn posts(&self, log: LogNo) -> Result<Vec<Post>> {
         all(&self.db, POSTS, [log.0], of("posts", log), post)
+    }
+
+    fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>> {
+        all(&self.db, LAST_POSTS, params![log.0, at_most(limit)], of("posts", log), post)
     }
 
     fn posts_of_entries(&self, log: LogNo, first: Seq, last: Seq) -> Result<Vec<Post>> {

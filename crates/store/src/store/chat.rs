@@ -4,6 +4,7 @@
 
 mod compare;
 mod ledger;
+mod questions;
 
 pub(super) use compare::posts_in;
 

@@ -62,11 +62,7 @@ fn changes(changes: &PostChanges, step: Step) -> String {
         }
     };
     match step {
-        Step::Planned => {
-            tell(*trying, "to be deleted");
-            tell(*gone, "already gone");
-            tell(*emptied, "already empty");
-        }
+        Step::Planned => tell(*trying, "to be deleted"),
         Step::Done => {
             tell(*gone, "gone");
             tell(*emptied, "emptied; the empty message stays");

@@ -24,6 +24,9 @@ pub enum ChatNotice {
         /// Files that it changed.
         #[serde(default)]
         files: u32,
+        /// Posts that it brought back but that are not in the chat any more: a button offers to post them again.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        lost: u32,
     },
     /// Asks whether to go on with a step.
     Confirm {
@@ -90,9 +93,26 @@ pub enum ChatNotice {
         /// Whether it was given.
         approved: bool,
         /// By whom.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<String>,
+        by: String,
     },
+    /// Nobody answered in time, so the call was denied.
+    ApprovalUnanswered {
+        /// How long was waited, in seconds.
+        waited_s: u32,
+    },
+    /// The call does not wait any more: it was decided elsewhere, or its turn was taken back.
+    ApprovalOver,
+    /// The person has decided against it: nothing was done.
+    Cancelled,
+    /// Posts are made again.
+    PostedAgain {
+        /// How many were gone.
+        posts: u32,
+    },
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A step, in a sentence.

@@ -113,7 +113,7 @@ pub struct ChatCommand {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChatVerb {
-    /// Take back turns: `count` of them, or those from the replied message on. Without either: one.
+    /// Take back turns: `count` of them, or those from the replied message on. Without either, the turns are listed.
     Rewind,
     /// Undo steps.
     Undo,
@@ -133,6 +133,10 @@ pub enum ChatVerb {
     Status,
     /// List the posts that stay.
     Posts,
+    /// Do what the newest question to this person asks about.
+    Confirm,
+    /// Leave everything as it is.
+    Cancel,
 }
 
 /// What became of an event.

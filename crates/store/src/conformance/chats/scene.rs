@@ -43,8 +43,13 @@ impl Scene {
 
     async fn bound(store: Arc<Store>, is_shared: bool) -> Self {
         let scene = Self { stage: Stage::new(store).await, ms: 0 };
-        let binding =
-            ChatBinding { place: place("here"), conversation: scene.stage.id, is_shared, last: None };
+        let binding = ChatBinding {
+            place: place("here"),
+            conversation: scene.stage.id,
+            is_shared,
+            person: None,
+            last: None,
+        };
         scene.stage.store.bind_chat(binding).await.expect("bound");
         scene
     }

@@ -74,6 +74,17 @@ variants! { NOTICES, notice_name: ChatNoticeKind {
     ChatNoticeKind::PostsThatStay => "posts_that_stay",
     ChatNoticeKind::PartNotSent => "part_not_sent",
     ChatNoticeKind::Missed => "missed",
+    ChatNoticeKind::Confirm => "confirm",
+    ChatNoticeKind::Choose => "choose",
+    ChatNoticeKind::Stale => "stale",
+    ChatNoticeKind::NotYours => "not_yours",
+    ChatNoticeKind::Cancelled => "cancelled",
+    ChatNoticeKind::ApprovalNeeded => "approval_needed",
+    ChatNoticeKind::Approved => "approved",
+    ChatNoticeKind::Denied => "denied",
+    ChatNoticeKind::NoAnswer => "no_answer",
+    ChatNoticeKind::ApprovalOver => "approval_over",
+    ChatNoticeKind::PostedAgain => "posted_again",
 } }
 
 variants! { OUTCOMES, outcome_name: ArrivalOutcome {

@@ -33,6 +33,7 @@ CREATE TABLE chat_binding (
   thread TEXT NOT NULL,
   conversation BLOB NOT NULL,
   shared INTEGER NOT NULL,
+  person TEXT,
   last TEXT,
   PRIMARY KEY (account, chat, thread)
 ) STRICT, WITHOUT ROWID;

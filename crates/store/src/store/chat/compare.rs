@@ -1,6 +1,8 @@
 //! Which posts are wanted follows from the path. After each step, the posts of the entries that it took away or brought back are
 //! compared with it. Must never read posts that the step does not concern.
 
+use std::collections::BTreeSet;
+
 use retake_core::{
     Change, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, Difference, Head, OpNo, Operation, Path,
     PlacePosts, Post, PostKind, PostState, Principal, Reason, Seq, Span, Time, difference, step_posts,
@@ -54,7 +56,7 @@ impl Store {
         (gone, came): (Path, Path),
         now: Time,
     ) -> Result<Vec<PlacePosts>> {
-        self.with(of, move |rows, loaded| between(rows, loaded, (&gone, &came), now)).await
+        self.with(of, move |rows, loaded| between(rows, loaded, (&gone, &came), None, now)).await
     }
 
     /// What became of the posts of these operations, by what is in the chats now.
@@ -71,7 +73,7 @@ impl Store {
             }
             let [before, after] = around(rows, loaded, first, to)?;
             let change = difference(&before.conversation, &after.conversation);
-            between(rows, loaded, (&change.gone, &change.came), now)
+            between(rows, loaded, (&change.gone, &change.came), Some(first), now)
         })
         .await
     }
@@ -81,13 +83,14 @@ fn between(
     rows: &dyn Rows,
     loaded: &Loaded,
     (gone, came): (&Path, &Path),
+    made: Option<OpNo>,
     now: Time,
 ) -> Result<Vec<PlacePosts>> {
-    Ok(step_posts(posts_along(rows, loaded, gone)?, posts_along(rows, loaded, came)?, now))
+    Ok(step_posts(posts_along(rows, loaded, gone)?, posts_along(rows, loaded, came)?, made, now))
 }
 
 /// The posts of these entries. Those of a parent belong to the parent.
-fn posts_along(rows: &dyn Rows, loaded: &Loaded, part: &Path) -> Result<Vec<Post>> {
+pub(super) fn posts_along(rows: &dyn Rows, loaded: &Loaded, part: &Path) -> Result<Vec<Post>> {
     let posts = part.spans().iter().map(|span| posts_in(rows, loaded, *span));
     Ok(posts.collect::<Result<Vec<_>>>()?.concat())
 }
@@ -107,6 +110,7 @@ impl Context {
             return Ok(());
         }
         let ops = self.rows.ops(loaded.row.log, first, last)?;
+        let mut steps = Vec::new();
         for group in ops.chunk_by(is_one_step) {
             let ([first, ..], [.., last]) = (group, group) else { continue };
             if !group.iter().any(|op| matches!(op.change, Change::Move { .. } | Change::Mark(_))) {
@@ -116,37 +120,42 @@ impl Context {
             let before = at(OpNo(first.no.0.saturating_sub(1)), first.at)?;
             let after = at(last.no, last.at)?;
             let change = difference(&before.conversation, &after.conversation);
-            self.follow(&before, last, &change, now)?;
+            if self.follow(loaded, last.no, &change, now)? {
+                let turns =
+                    before.conversation.visible_totals(&before.records(&*self.rows), &change.gone)?.turns;
+                steps.push((last, u32::try_from(turns).unwrap_or(u32::MAX).max(1)));
+            }
         }
-        Ok(())
+        // A later step may have brought the posts of an earlier one back.
+        steps.into_iter().try_for_each(|(op, turns)| self.tell_step(loaded, op, turns, now))
     }
 
-    /// Sets what is wanted of the posts of a step, and plans the notices that tell of it. `loaded`: the conversation before it.
-    fn follow(&mut self, loaded: &Loaded, op: &Operation, change: &Difference, now: Time) -> Result<()> {
-        let mut taken: Vec<ChatPlace> = Vec::new();
+    /// Sets what is wanted of the posts of a step. Returns whether it took one from a chat.
+    fn follow(&mut self, loaded: &Loaded, op: OpNo, change: &Difference, now: Time) -> Result<bool> {
+        let mut takes = false;
         for (part, is_wanted) in [(&change.gone, false), (&change.came, true)] {
             for before in posts_along(&*self.rows, loaded, part)? {
-                let after = before.clone().wanted(is_wanted, op.no, now);
+                let after = before.clone().wanted(is_wanted, op, now);
                 if after == before {
                     continue;
                 }
-                let is_taken = matches!(after.state, PostState::Deleting | PostState::Stays(_));
-                if is_taken && before.state == PostState::Sent && !taken.contains(&after.place) {
-                    taken.push(after.place.clone());
-                }
+                takes |= before.state == PostState::Sent && is_taken(&after);
                 self.rows.set_post(&loaded.row, &after)?;
                 if let PostKind::Answer(entry) = after.kind {
                     self.next_part(loaded, entry, now)?;
                 }
             }
         }
-        for place in taken {
-            if let Some(kind) = notice_of(op.reason)
-                && self.step_notice(loaded, &place, op.no)?.is_none()
-            {
-                let turns =
-                    loaded.conversation.visible_totals(&loaded.records(&*self.rows), &change.gone)?.turns;
-                let count = u32::try_from(turns).unwrap_or(u32::MAX).max(1);
+        Ok(takes)
+    }
+
+    /// Plans the notices of a step: one in each place where it took posts back.
+    fn tell_step(&mut self, loaded: &Loaded, op: &Operation, count: u32, now: Time) -> Result<()> {
+        let Some(kind) = notice_of(op.reason) else { return Ok(()) };
+        let posts = self.rows.posts_of_op(loaded.row.log, op.no)?;
+        let places: BTreeSet<ChatPlace> = posts.into_iter().filter(is_taken).map(|post| post.place).collect();
+        for place in places {
+            if self.step_notice(loaded, &place, op.no)?.is_none() {
                 // The user of this machine has no name in a chat.
                 let names =
                     if op.principal == Principal::Local { Vec::new() } else { vec![op.author.clone()] };
@@ -156,6 +165,12 @@ impl Context {
         }
         Ok(())
     }
+}
+
+/// Whether a post is in a chat and not wanted there.
+fn is_taken(post: &Post) -> bool {
+    matches!(post.kind, PostKind::Answer(_))
+        && matches!(post.state, PostState::Deleting | PostState::Stays(_))
 }
 
 /// Whether two operations in a row are steps of one kind by the same person, with no message between them: one notice tells of both.

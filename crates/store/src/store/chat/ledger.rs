@@ -2,7 +2,8 @@
 
 use retake_core::{
     ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, OpNo, Post, PostCounts, PostFailure,
-    PostKey, PostKind, PostResult, PostState, PostTask, PostWork, Seq, Time, joined_text, post_counts,
+    PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, Seq, Time, joined_text,
+    post_counts,
 };
 
 use crate::error::Result;
@@ -35,7 +36,11 @@ impl Store {
                     _ => None,
                 };
                 let counts = context.counts_of(key, &post)?;
-                work.push(PostWork { key, conversation: row.id, task, post, text, counts });
+                let labels = match task {
+                    PostTask::Delete => Vec::new(),
+                    _ => context.labels(row.id, &post)?,
+                };
+                work.push(PostWork { key, conversation: row.id, task, post, text, counts, labels });
             }
             Ok(work)
         })
@@ -58,7 +63,7 @@ impl Store {
         self.write(move |context| context.settle_post(&account, key, result, now)).await
     }
 
-    /// Plans a notice in a place. For a step there is one in each place.
+    /// Plans a notice in a place, and returns its name. For a step there is one in each place.
     pub async fn plan_notice(
         &self,
         of: ConversationId,
@@ -67,10 +72,11 @@ impl Store {
         reply_to: Option<String>,
         op: Option<OpNo>,
         now: Time,
-    ) -> Result<()> {
+    ) -> Result<PostKey> {
         self.write(move |context| {
             let loaded = context.load(of)?;
-            context.plan_notice(&loaded, place, notice, reply_to, op, now)
+            let no = context.plan_notice(&loaded, place, notice, reply_to, op, now)?;
+            Ok(PostKey { log: loaded.row.log, no })
         })
         .await
     }
@@ -119,20 +125,21 @@ impl Context {
         reply_to: Option<String>,
         op: Option<OpNo>,
         now: Time,
-    ) -> Result<()> {
+    ) -> Result<PostNo> {
         if let Some(op) = op
             && let Some(post) = self.step_notice(loaded, &place, op)?
         {
             // The one that a comparison has planned gets what only the request knows.
             let kind = PostKind::Notice(notice);
             let is_waiting = post.state == PostState::Planned;
-            return match is_waiting {
-                true => self.rows.set_post(&loaded.row, &Post { kind, reply_to, ..post }),
-                false => Ok(()),
-            };
+            let no = post.no;
+            if is_waiting {
+                self.rows.set_post(&loaded.row, &Post { kind, reply_to, ..post })?;
+            }
+            return Ok(no);
         }
         let post = Post { op, ..Post::planned(place, PostKind::Notice(notice), reply_to, now) };
-        self.rows.insert_post(&loaded.row, post).map(drop)
+        self.rows.insert_post(&loaded.row, post)
     }
 
     /// The notice of a step in a place.
@@ -188,6 +195,9 @@ impl Context {
                 (_, false) => Some(Time(now.0.saturating_add(NOTICE_MS))),
             };
         }
+        if is_of_step && before.due.is_some() && after.due.is_none() && after.state == PostState::Sent {
+            self.tells_again(key, &mut after, now)?;
+        }
         self.rows.set_post(&row, &after)?;
         for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
             self.rows.set_post_id(&after.place.account, &after.place.chat, id, key)?;
@@ -203,6 +213,15 @@ impl Context {
             }
         }
         Ok(Some(!is_cancelled))
+    }
+
+    /// An answer to a question was shown at once. Its last words come as those of a notice that was sent then.
+    fn tells_again(&self, key: PostKey, notice: &mut Post, now: Time) -> Result<()> {
+        let last = Time(notice.since.unwrap_or(now).0.saturating_add(NOTICE_MS));
+        if now < last && !self.counts_of(key, notice)?.is_final() {
+            (notice.due, notice.is_done) = (Some(last), false);
+        }
+        Ok(())
     }
 
     /// Adds the rows of the further parts of an answer, once the gateway knows how many there are.
@@ -225,7 +244,7 @@ impl Context {
         let (part, of) = (post.part.0 + 1, post.part.1);
         let notice =
             ChatNotice { kind: ChatNoticeKind::PartNotSent, count: part, files: of, ..ChatNotice::default() };
-        self.plan_notice(loaded, post.place.clone(), notice, None, None, now)
+        self.plan_notice(loaded, post.place.clone(), notice, None, None, now).map(drop)
     }
 
     /// The notices of a step are due for their last words when nothing is being tried any more.

@@ -49,7 +49,7 @@ fn posts_that_stay_are_a_warning_with_the_reason() {
     assert_eq!(
         joined,
         [
-            format!("! posts in work in !a␛:hs: 2 already gone, 1 already empty, {rest}"),
+            format!("! posts in work in !a␛:hs: {rest}"),
             format!("! posts in work in !a␛:hs: 2 gone, 1 emptied; the empty message stays, {rest}")
         ]
     );

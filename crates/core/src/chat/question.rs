@@ -1,0 +1,56 @@
+//! Questions of notices: their buttons, who may press them, and what they do. Must never hold a text: the words are made when the notice
+//! is sent.
+
+use crate::id::{EntryId, Head, OpNo};
+
+/// A question to people in a chat. It is void as soon as the conversation is at another head.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatQuestion {
+    /// The platform's id of the person who may answer. `None`: an owner.
+    pub person: Option<String>,
+    /// The head of the conversation when it was asked.
+    pub head: Head,
+    /// The digest of the plan of files that the person has seen.
+    pub files: Option<[u8; 16]>,
+    /// The buttons, in their order.
+    pub buttons: Vec<ChatButton>,
+}
+
+/// What a button does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChatButton {
+    /// Makes the step.
+    Confirm(AskedStep),
+    /// Leaves everything as it is.
+    Cancel,
+    /// Goes back to before this turn.
+    Turn(EntryId),
+    /// Lists the turns before this one.
+    Older(EntryId),
+    /// Drops only these turns, which are the person's own.
+    DropMine(Vec<EntryId>),
+    /// Posts again what the step of these operations brought back and is gone from the chat.
+    PostAgain {
+        /// The first of the operations.
+        first: OpNo,
+        /// The head after the last of them.
+        to: Head,
+    },
+    /// Allows this call.
+    Approve(String),
+    /// Denies this call.
+    Deny(String),
+}
+
+/// A step that waits for a confirmation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskedStep {
+    /// Goes back to before this turn.
+    Rewind(EntryId),
+    /// Takes these turns out.
+    Drop(Vec<EntryId>),
+    /// Undoes so many steps.
+    Undo(usize),
+    /// Does so many undone steps again.
+    Redo(usize),
+}

@@ -1,0 +1,248 @@
+//! Buttons of questions. A button is looked up where it was stored: who may press it, and whether the conversation is still as it was
+//! asked about. Its answer replaces the question. Must never show something as decided before it is.
+
+use std::sync::Arc;
+
+use retake_core::{
+    ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ChatQuestion,
+    ChatRole, ConversationId, PostKey, PostKind,
+};
+
+use super::steps::Told;
+use super::{Arrived, ChatMessage, GatewayEvent, coded, notice, refused};
+use crate::Engine;
+use crate::chat::ChatVerb;
+use crate::error::Result;
+use crate::run::Decision;
+
+/// A press of a button.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatPress {
+    /// Where the button stands.
+    pub place: ChatPlace,
+    /// The platform id of its post.
+    pub post: String,
+    /// The platform id of the person.
+    pub person: String,
+    /// The name of the person.
+    pub name: String,
+    /// The data of the button.
+    pub button: String,
+}
+
+/// The data of a button: the name of its post and its number there.
+pub fn button_data(key: PostKey, number: usize) -> String {
+    format!("{}-{}-{number}", key.log.0, key.no.0)
+}
+
+/// The post and the number that the data of a button names.
+fn button_named(data: &str) -> Option<(PostKey, usize)> {
+    let (post, number) = data.rsplit_once('-')?;
+    Some((post.replace('-', ".").parse().ok()?, number.parse().ok()?))
+}
+
+/// A question that was found, and who answers it.
+struct Asked {
+    of: ConversationId,
+    key: PostKey,
+    asks: ChatQuestion,
+    /// What the notice says besides its question.
+    told: ChatNotice,
+}
+
+impl Engine {
+    pub(super) async fn press_arrived(
+        self: &Arc<Self>,
+        event: &GatewayEvent,
+        press: &ChatPress,
+    ) -> Result<Arrived> {
+        let known = self.store().chat_person(press.place.account.clone(), press.person.clone()).await?;
+        let Some(role) = known.map(|person| person.role).filter(|role| role.may_talk()) else {
+            return Ok(Arrived::Known(ArrivalOutcome::Ignored));
+        };
+        let Some((key, number)) = button_named(&press.button) else {
+            return Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
+        };
+        let asked = self
+            .asked(key)
+            .await?
+            .filter(|(_, place)| (&place.account, &place.chat) == (&press.place.account, &press.place.chat));
+        let Some((asked, place)) = asked else {
+            return Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
+        };
+        let binding = self.store().chat_binding(place.clone()).await?;
+        let message = ChatMessage {
+            is_shared: binding.is_some_and(|binding| binding.is_shared),
+            ..message_of(press, place)
+        };
+        let told = self.answered(event, &message, role, &asked, number).await?;
+        Ok(Arrived::Pressed(told))
+    }
+
+    /// The question of a post, with its place.
+    async fn asked(&self, key: PostKey) -> Result<Option<(Asked, ChatPlace)>> {
+        let Some((of, post)) = self.store().post(key).await? else { return Ok(None) };
+        let PostKind::Notice(told) = post.kind else { return Ok(None) };
+        let Some(asks) = told.asks.clone() else { return Ok(None) };
+        Ok(Some((Asked { of, key, asks, told }, post.place)))
+    }
+
+    /// `/confirm` and `/cancel`: the first and the last button of the newest question that the person may answer.
+    pub(super) async fn answer_in_chat(
+        self: &Arc<Self>,
+        of: ConversationId,
+        event: &GatewayEvent,
+        message: &ChatMessage,
+        role: ChatRole,
+        verb: ChatVerb,
+    ) -> Result<Option<ChatNotice>> {
+        let (place, person) = (message.place.clone(), message.person.clone());
+        let found = self.store().last_question(of, place, person, role == ChatRole::Owner).await?;
+        let asked = match found {
+            Some(key) => self.asked(key).await?,
+            None => None,
+        };
+        let Some((asked, _)) = asked else { return Ok(Some(coded(ChatNoticeKind::Nothing, verb))) };
+        let number = match verb {
+            ChatVerb::Confirm => 0,
+            _ => asked.asks.buttons.len() - 1,
+        };
+        // The question itself becomes the answer.
+        self.answered(event, message, role, &asked, number).await?;
+        Ok(None)
+    }
+
+    /// Does what a button says. The notice is for the person who pressed it.
+    async fn answered(
+        self: &Arc<Self>,
+        event: &GatewayEvent,
+        message: &ChatMessage,
+        role: ChatRole,
+        asked: &Asked,
+        number: usize,
+    ) -> Result<ChatNotice> {
+        let Some(button) = asked.asks.buttons.get(number) else { return Ok(notice(ChatNoticeKind::Stale)) };
+        match &asked.asks.person {
+            Some(person) if *person != message.person => return Ok(notice(ChatNoticeKind::NotYours)),
+            None if role != ChatRole::Owner => return Ok(notice(ChatNoticeKind::OwnersOnly)),
+            _ => {}
+        }
+        if matches!(button, ChatButton::Cancel) {
+            self.store().remove_question(asked.key, self.now()).await?;
+            return Ok(notice(ChatNoticeKind::Cancelled));
+        }
+        let by = ChangeOrigin { chat: None, ..self.member(event, message) };
+        let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
+        let told = self.pressed(asked, button, message, may_all, by).await;
+        let (told, op) = told.unwrap_or_else(|error| (refused(verb_of(button), &error), None));
+        self.store().answer_question(asked.key, told.clone(), op, self.now()).await?;
+        Ok(told)
+    }
+
+    async fn pressed(
+        self: &Arc<Self>,
+        asked: &Asked,
+        button: &ChatButton,
+        message: &ChatMessage,
+        may_all: bool,
+        by: ChangeOrigin,
+    ) -> Result<Told> {
+        let of = asked.of;
+        let is_call = matches!(button, ChatButton::Approve(_) | ChatButton::Deny(_));
+        if !is_call && !self.is_as_asked(asked).await? {
+            let stale = notice(ChatNoticeKind::Stale);
+            return match button {
+                // A new list.
+                ChatButton::Turn(_) | ChatButton::Older(_) => {
+                    Ok((self.choose(of, message, None).await?, None))
+                }
+                _ => Ok((stale, None)),
+            };
+        }
+        match button {
+            ChatButton::Confirm(step) => {
+                let seen = Some((asked.asks.head, asked.asks.files));
+                self.step_in_chat(of, message, step.clone(), by, seen).await
+            }
+            ChatButton::Turn(entry) => self.rewind_to(of, message, *entry, may_all, by).await,
+            ChatButton::Older(entry) => Ok((self.choose(of, message, Some(*entry)).await?, None)),
+            ChatButton::DropMine(entries) => {
+                self.step_in_chat(of, message, AskedStep::Drop(entries.clone()), by, None).await
+            }
+            ChatButton::PostAgain { first, to } => {
+                let place = message.place.clone();
+                let posts = self.store().post_again(of, place, (*first, *to), self.now()).await?;
+                Ok((ChatNotice { posts, ..notice(ChatNoticeKind::PostedAgain) }, None))
+            }
+            ChatButton::Approve(call) | ChatButton::Deny(call) => {
+                let (decision, kind) = match button {
+                    ChatButton::Approve(_) => (Decision::Once, ChatNoticeKind::Approved),
+                    _ => (Decision::Deny(None), ChatNoticeKind::Denied),
+                };
+                // Only what is decided is shown as decided.
+                let kind = self.decide(of, call, decision).map_or(ChatNoticeKind::ApprovalOver, |()| kind);
+                Ok((
+                    ChatNotice { names: vec![by.author], code: asked.told.code.clone(), ..notice(kind) },
+                    None,
+                ))
+            }
+            ChatButton::Cancel => Ok((notice(ChatNoticeKind::Cancelled), None)),
+        }
+    }
+
+    /// Whether nothing but the end of an answer has come since the question.
+    async fn is_as_asked(&self, asked: &Asked) -> Result<bool> {
+        let (now, _) = self.now_at(asked.of).await?;
+        if now.op != asked.asks.head.op {
+            return Ok(false);
+        }
+        let last = self.store().targets(asked.of, None, 1).await?.into_iter().next();
+        Ok(last.is_none_or(|last| last.target.meta.pos.seq <= asked.asks.head.seq.0))
+    }
+}
+
+/// The command that a button stands for.
+fn verb_of(button: &ChatButton) -> ChatVerb {
+    match button {
+        ChatButton::Confirm(AskedStep::Undo(_)) => ChatVerb::Undo,
+        ChatButton::Confirm(AskedStep::Redo(_)) => ChatVerb::Redo,
+        ChatButton::Confirm(AskedStep::Drop(_)) | ChatButton::DropMine(_) => ChatVerb::Drop,
+        _ => ChatVerb::Rewind,
+    }
+}
+
+/// A press as the message of its author, without words.
+fn message_of(press: &ChatPress, place: ChatPlace) -> ChatMessage {
+    ChatMessage {
+        place,
+        is_shared: false,
+        message: press.post.clone(),
+        person: press.person.clone(),
+        name: press.name.clone(),
+        is_bot: false,
+        sent: retake_core::Time(0),
+        parts: Vec::new(),
+        is_addressed: true,
+        reply_to: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_core::{LogNo, PostKey, PostNo};
+
+    use super::{button_data, button_named};
+
+    #[test]
+    fn data_of_a_button_names_its_post_and_its_number() {
+        let key = PostKey { log: LogNo(12), no: PostNo(345) };
+        let data = button_data(key, 6);
+        assert_eq!(data, "12-345-6");
+        assert_eq!(button_named(&data), Some((key, 6)));
+        let longest = button_data(PostKey { log: LogNo(i64::MAX), no: PostNo(i64::MAX as u64) }, 99);
+        assert!(longest.len() <= 42, "{longest}");
+        for odd in ["", "-", "1-2", "1-2-x", "a-b-c", "1-2-3-4"] {
+            assert_eq!(button_named(odd), None, "{odd}");
+        }
+    }
+}

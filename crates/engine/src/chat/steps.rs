@@ -1,0 +1,144 @@
+//! Steps that a chat requests. One that takes back much is asked about first. Must never make a step of which a person was not told what
+//! it takes back.
+
+use std::sync::Arc;
+
+use retake_core::{
+    Action, Apply, AskedStep, ChangeOrigin, ChatButton, ChatNotice, ChatNoticeKind, ChatQuestion,
+    ConversationId, Head, OpNo, Reason, Receipt, SeenState,
+};
+
+use super::{ChatMessage, notice};
+use crate::Engine;
+use crate::error::Result;
+use crate::files::{FileOptions, PlannedFiles};
+use crate::steps::Done;
+
+/// The most names in a question or a refusal.
+pub(super) const NAMES_MAX: usize = 8;
+
+/// The answer to a request: a notice, and the operation whose posts it counts.
+pub(super) type Told = (ChatNotice, Option<OpNo>);
+
+/// What a person has seen of a step before they confirmed it: the head, and the digest of the plan of files.
+pub(super) type Seen = (Head, Option<[u8; 16]>);
+
+impl Engine {
+    /// Makes a step, or asks whether to. A run at work is stopped first.
+    pub(super) async fn step_in_chat(
+        self: &Arc<Self>,
+        of: ConversationId,
+        message: &ChatMessage,
+        step: AskedStep,
+        by: ChangeOrigin,
+        seen: Option<Seen>,
+    ) -> Result<Told> {
+        let action = self.action_in_chat(of, &step).await?;
+        let options = FileOptions { stop: true, ..FileOptions::default() };
+        let planned = self.plan_both(of, action.clone(), options.clone()).await?;
+        let turns = planned.conversation.as_ref().map_or(0, |half| number(half.plan.taken_back.turns));
+        let (seen, files) = match seen {
+            Some((head, files)) => (SeenState::Since(head), files),
+            None => match self.question(of, message, &step, &planned, turns).await? {
+                Some(question) => return Ok((question, None)),
+                None => (SeenState::Anything, None),
+            },
+        };
+        let (kind, count) = match &step {
+            AskedStep::Rewind(_) => (ChatNoticeKind::Rewound, turns),
+            AskedStep::Drop(entries) => (ChatNoticeKind::Dropped, number(entries.len() as u64)),
+            AskedStep::Undo(count) => (ChatNoticeKind::Undone, number(*count as u64)),
+            AskedStep::Redo(count) => (ChatNoticeKind::Redone, number(*count as u64)),
+        };
+        let author = by.author.clone();
+        let done = self.act(of, Apply { action, seen, by }, FileOptions { seen: files, ..options }).await?;
+        let (receipts, files) = results(done);
+        let made = receipts.iter().flat_map(|receipt| receipt.ops.first()).min().copied();
+        let last = receipts.last().filter(|receipt| !receipt.unchanged).map(|receipt| receipt.head);
+        let told = ChatNotice { kind, count, files, names: vec![author], ..ChatNotice::default() };
+        let told = match made.zip(last) {
+            Some((first, to)) => self.offers_posts(of, message, told, (first, to)).await?,
+            None => told,
+        };
+        Ok((told, last.map(|head| head.op)))
+    }
+
+    async fn action_in_chat(&self, of: ConversationId, step: &AskedStep) -> Result<Action> {
+        Ok(match step {
+            AskedStep::Rewind(entry) => Action::Rewind(*entry),
+            AskedStep::Undo(count) => Action::Undo(*count),
+            AskedStep::Redo(count) => Action::Redo(*count),
+            AskedStep::Drop(entries) => {
+                let names: Vec<String> = entries.iter().map(ToString::to_string).collect();
+                self.mark_named(of, Reason::Drop, &names, false, None).await?
+            }
+        })
+    }
+
+    /// The question about a step that takes back more than one turn, files, or turns of other people.
+    async fn question(
+        &self,
+        of: ConversationId,
+        message: &ChatMessage,
+        step: &AskedStep,
+        planned: &PlannedFiles,
+        turns: u32,
+    ) -> Result<Option<ChatNotice>> {
+        let Some(half) = &planned.conversation else { return Ok(None) };
+        let files: usize = planned.files.iter().map(|folder| folder.plan.changes().count()).sum();
+        let mut names = Vec::new();
+        if message.is_shared {
+            let people = self.store().people_of(of, half.plan.gone.clone()).await?;
+            let others = people.into_iter().filter(|(person, _)| person.as_ref() != Some(&message.person));
+            names.extend(others.map(|(_, name)| name).take(NAMES_MAX));
+        }
+        if turns <= 1 && files == 0 && names.is_empty() {
+            return Ok(None);
+        }
+        let posts: u32 =
+            self.posts_planned(of, &half.plan).await?.iter().map(|place| place.taken_back.sum()).sum();
+        let asks = ChatQuestion {
+            person: Some(message.person.clone()),
+            head: half.plan.head,
+            files: Some(planned.digest),
+            buttons: vec![ChatButton::Confirm(step.clone()), ChatButton::Cancel],
+        };
+        let (kind, files) = (ChatNoticeKind::Confirm, number(files as u64));
+        Ok(Some(ChatNotice { count: turns, files, names, posts, asks: Some(asks), ..notice(kind) }))
+    }
+
+    /// A notice of a step that brought turns back offers to post again what is gone from the place.
+    async fn offers_posts(
+        &self,
+        of: ConversationId,
+        message: &ChatMessage,
+        told: ChatNotice,
+        (first, to): (OpNo, Head),
+    ) -> Result<ChatNotice> {
+        let places = self.store().posts_changed(of, first, to, self.now()).await?;
+        let lost = places.iter().find(|place| place.place == message.place).map_or(0, |place| place.lost);
+        if lost == 0 {
+            return Ok(told);
+        }
+        let buttons = vec![ChatButton::PostAgain { first, to }];
+        let asks = ChatQuestion { person: Some(message.person.clone()), head: to, files: None, buttons };
+        Ok(ChatNotice { posts: lost, asks: Some(asks), ..told })
+    }
+}
+
+/// The receipts of what was done, and how many files it changed.
+fn results(done: Done) -> (Vec<Receipt>, u32) {
+    match done {
+        Done::Changed(receipt) | Done::Erased(receipt, ..) => (vec![receipt], 0),
+        Done::Steps { applied, .. } => {
+            let folders = applied.iter().flat_map(|applied| &applied.folders);
+            let files = folders.map(|folder| folder.plan.changes().count() as u64).sum();
+            (applied.into_iter().map(|applied| applied.receipt).collect(), number(files))
+        }
+        Done::Again { receipts, .. } => (receipts, 0),
+    }
+}
+
+fn number(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

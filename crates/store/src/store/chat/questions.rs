@@ -1,0 +1,191 @@
+//! Questions in chats: notices with buttons. A question is a post like any other notice; an answer replaces its words. Must never store
+//! a text.
+
+use retake_core::{
+    ChatButton, ChatNotice, ChatPlace, ConversationId, Difference, EntryId, Head, OpNo, Path, Post, PostKey,
+    PostKind, PostState, Time, difference,
+};
+
+use super::compare::posts_along;
+use crate::error::Result;
+use crate::rows::Rows;
+use crate::store::decide::locate;
+use crate::store::load::Loaded;
+use crate::store::read::line;
+use crate::store::reads::around;
+use crate::store::{Context, Store};
+
+/// How many of the newest posts of a conversation are searched for a question.
+const SEARCHED: usize = 100;
+
+impl Store {
+    /// A post, with its conversation.
+    pub async fn post(&self, key: PostKey) -> Result<Option<(ConversationId, Post)>> {
+        self.read(move |rows| match rows.post(key)? {
+            Some(post) => Ok(Some((rows.log(key.log)?.id, post))),
+            None => Ok(None),
+        })
+        .await
+    }
+
+    /// The newest question in a place that this person may answer, and those that an owner may answer if `is_owner`.
+    pub async fn last_question(
+        &self,
+        of: ConversationId,
+        place: ChatPlace,
+        person: String,
+        is_owner: bool,
+    ) -> Result<Option<PostKey>> {
+        self.with(of, move |rows, loaded| {
+            let log = loaded.row.log;
+            let posts = rows.last_posts(log, SEARCHED)?.into_iter();
+            let asked = posts.filter(|post| post.place == place).find(|post| match &post.kind {
+                PostKind::Notice(ChatNotice { asks: Some(asks), .. }) => {
+                    asks.person.as_ref().map_or(is_owner, |asked| *asked == person)
+                }
+                _ => false,
+            });
+            Ok(asked.map(|post| PostKey { log, no: post.no }))
+        })
+        .await
+    }
+
+    /// Replaces the words of a question by the answer to it. `op`: the operation whose posts the new words count.
+    pub async fn answer_question(
+        &self,
+        key: PostKey,
+        notice: ChatNotice,
+        op: Option<OpNo>,
+        now: Time,
+    ) -> Result<()> {
+        self.write(move |context| {
+            let Some(post) = context.rows.post(key)? else { return Ok(()) };
+            let id = context.rows.log(key.log)?.id;
+            let loaded = context.load(id)?;
+            // A comparison may have planned a notice of the same step. One is enough.
+            if let Some(op) = op
+                && let Some(other) = context.step_notice(&loaded, &post.place, op)?
+                && other.state == PostState::Planned
+            {
+                context.rows.set_post(
+                    &loaded.row,
+                    &Post { state: PostState::Cancelled, due: None, op: None, ..other },
+                )?;
+            }
+            context.reword(&loaded, post, notice, op, now)
+        })
+        .await
+    }
+
+    /// Deletes a question from its chat: nobody can answer it any more.
+    pub async fn remove_question(&self, key: PostKey, now: Time) -> Result<()> {
+        self.write(move |context| {
+            let Some(mut post) = context.rows.post(key)? else { return Ok(()) };
+            let row = context.rows.log(key.log)?;
+            if let PostKind::Notice(notice) = &mut post.kind {
+                notice.asks = None;
+            }
+            context.rows.set_post(&row, &post.removed(now))
+        })
+        .await
+    }
+
+    /// Posts again what operations brought back and is gone from a place. Returns how many posts were gone.
+    pub async fn post_again(
+        &self,
+        of: ConversationId,
+        place: ChatPlace,
+        (first, to): (OpNo, Head),
+        now: Time,
+    ) -> Result<u32> {
+        self.write(move |context| {
+            let loaded = context.load(of)?;
+            let [before, after] = around(&*context.rows, &loaded, first, to)?;
+            let Difference { came, .. } = difference(&before.conversation, &after.conversation);
+            context.post_gone(&loaded, &came, &place, now)
+        })
+        .await
+    }
+
+    /// The people who opened the turns of a part of the path: the platform's ids, and their names.
+    pub async fn people_of(&self, of: ConversationId, part: Path) -> Result<Vec<(Option<String>, String)>> {
+        self.with(of, move |rows, loaded| {
+            let mut people = Vec::new();
+            for span in part.spans() {
+                let key = loaded.key(span.first())?;
+                for meta in rows.metas(key.log, span.from, span.to)?.iter().filter(|meta| meta.opens_turn()) {
+                    let entry = rows.entry(crate::rows::Key { seq: meta.pos.seq, ..key })?;
+                    let person = (entry.origin.map(|origin| origin.person), entry.author);
+                    if !people.contains(&person) {
+                        people.push(person);
+                    }
+                }
+            }
+            Ok(people)
+        })
+        .await
+    }
+}
+
+impl Context {
+    fn reword(
+        &mut self,
+        loaded: &Loaded,
+        post: Post,
+        notice: ChatNotice,
+        op: Option<OpNo>,
+        now: Time,
+    ) -> Result<()> {
+        let kind = PostKind::Notice(notice);
+        match post.state {
+            PostState::Sent => {
+                let edited = Post { kind, op, due: Some(now), since: Some(now), is_done: false, ..post };
+                self.rows.set_post(&loaded.row, &edited)
+            }
+            PostState::Planned | PostState::Sending | PostState::Lost => {
+                self.rows.set_post(&loaded.row, &Post { kind, op, ..post })
+            }
+            // It is not in the chat: the answer is a notice of its own.
+            _ => {
+                let new = Post { op, ..Post::planned(post.place, kind, post.reply_to, now) };
+                self.rows.insert_post(&loaded.row, new).map(drop)
+            }
+        }
+    }
+
+    /// The labels of buttons that name a turn: the beginning of its message, in the order of the buttons. Empty if it is not visible.
+    pub(super) fn labels(&mut self, of: ConversationId, post: &Post) -> Result<Vec<String>> {
+        let PostKind::Notice(ChatNotice { asks: Some(asks), .. }) = &post.kind else { return Ok(Vec::new()) };
+        let loaded = self.load(of)?;
+        let label = |button: &ChatButton| match button {
+            ChatButton::Turn(entry) => turn_label(&*self.rows, &loaded, *entry),
+            _ => Ok(String::new()),
+        };
+        asks.buttons.iter().map(label).collect()
+    }
+
+    /// Plans new posts for the entries on the path of which nothing is in this place any more.
+    fn post_gone(&mut self, loaded: &Loaded, came: &Path, place: &ChatPlace, now: Time) -> Result<u32> {
+        let now_there = loaded.conversation.scheduling();
+        let both =
+            Path::from_spans(came.spans().iter().flat_map(|span| now_there.within(*span).spans().to_vec()));
+        let posts = posts_along(&*self.rows, loaded, &both)?;
+        let here: Vec<Post> = posts.into_iter().filter(|post| post.place == *place).collect();
+        let mut count = 0;
+        for parts in here.chunk_by(|one, next| one.kind == next.kind) {
+            if !parts.iter().all(|post| matches!(post.state, PostState::Gone(_))) {
+                continue;
+            }
+            count += parts.len();
+            let first = &parts[0];
+            let new = Post::planned(place.clone(), first.kind.clone(), first.reply_to.clone(), now);
+            self.rows.insert_post(&loaded.row, new)?;
+        }
+        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+}
+
+fn turn_label(rows: &dyn Rows, loaded: &Loaded, entry: EntryId) -> Result<String> {
+    let pos = locate(rows, loaded, entry)?;
+    Ok(line(rows, loaded, pos)?.preview)
+}
