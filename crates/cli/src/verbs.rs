@@ -88,6 +88,7 @@ pub(crate) mod new;
 pub(crate) mod ops;
 pub(crate) mod outbox;
 pub(crate) mod pair;
+pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod posts;
 pub(crate) mod redo;
@@ -159,6 +160,7 @@ subcommands! {
         Outbox(outbox::Outbox),
         Gateway(gateway::Gateway),
         Pair(pair::Pair),
+        Place(place::Place),
         Posts(posts::Posts),
         Token(token::Token),
         Config(config::Config),

@@ -90,7 +90,7 @@ impl InProcess {
             Waiting: waiting, Unqueue: unqueue, Context: context, Cost: cost,
             GatewayConnect: gateway_connect, Arrive: arrive, GatewayCursor: gateway_cursor,
             GatewayTake: gateway_take, GatewaySettle: gateway_settle, GatewayHold: gateway_hold,
-            Pair: pair, Unpair: unpair, Posts: posts, TokenCreate: token_create,
+            Pair: pair, Unpair: unpair, Bind: bind, Posts: posts, TokenCreate: token_create,
             TokenRevoke: token_revoke,
         } {
             Request::Work => Ok(Reply::Work(files::work(self.engine.doing()))),
@@ -99,6 +99,7 @@ impl InProcess {
             Request::Stop => self.stop(),
             Request::Outbox => self.outbox().await,
             Request::PeopleList => self.people_list().await,
+            Request::PlaceList => self.place_list().await,
             Request::TokenList => self.token_list().await,
         } }
     }

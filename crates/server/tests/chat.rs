@@ -7,10 +7,10 @@ mod plans;
 mod platform;
 
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, Arrived, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion,
-    GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair,
-    Person, Place, PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf, StayCause, StayCount,
-    Unpair,
+    Addressed, Arrival, Arrive, Arrived, Bind, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb,
+    Deletion, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound,
+    InboundMessage, Pair, Person, Place, PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf,
+    StayCause, StayCount, Unpair,
 };
 use retake_wire::reply::Entries;
 use retake_wire::request::List;
@@ -409,6 +409,8 @@ pub(super) async fn answered() -> Vec<(String, String)> {
     for request in [
         Request::Pair(Pair { code, as_owner: false }),
         Request::PeopleList,
+        Request::PlaceList,
+        Request::Bind(Bind { place: says("", "").place, conversation: None }),
         Request::Posts(posts),
         Request::Unpair(Unpair { account, person: "ben".to_owned() }),
     ] {

@@ -76,6 +76,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Context(it) => context::context(look, it),
         Reply::Cost(it) => agent::cost(look, it),
         Reply::People(it) => chat::people(look, it),
+        Reply::Places(it) => chat::places(look, it),
         Reply::Posts(it) => chat::posts(look, it),
         // Gateways read these, and people do not.
         Reply::GatewayConnected(_) | Reply::Arrived(_) | Reply::GatewayWork(_) | Reply::GatewaySettled(_) => {

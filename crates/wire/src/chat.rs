@@ -9,7 +9,10 @@ mod work;
 use serde::{Deserialize, Serialize};
 
 pub use notice::{ChatNotice, ChatRefusal, ChatStep};
-pub use people::{ChatMember, MemberRole, Pair, People, PostLine, PostStatus, Posts, PostsOf, Unpair};
+pub use people::{
+    Bind, ChatMember, MemberRole, Pair, People, PlaceLine, Places, PostLine, PostStatus, Posts, PostsOf,
+    Unpair,
+};
 pub use request::{
     Arrival, Arrive, Arrived, BoundPlace, ChatCommand, ChatVerb, GatewayConnect, GatewayConnected,
     GatewayCursor, GatewayHold, GatewaySettle, GatewaySettled, GatewayTake, GatewayWork, Hold, JoinedMessage,

@@ -114,6 +114,7 @@ codes! {
     Model = "model", "The model or its provider failed", ["what", "target", "detail", "retry_after_ms", "nearest", "provider", "unknown_provider", "variable", "key_file", "path"];
     Newer = "newer", "The store was written by a newer version", ["path", "format", "known"];
     NoAnswer = "no_answer", "The earlier request has no answer", ["what"];
+    NoChatPlace = "no_chat_place", "Nobody has written in this place", [];
     NoCommand = "no_command", "The command does not exist", ["command", "detail"];
     NoConversation = "no_conversation", "There is no conversation yet", [];
     NoFact = "no_fact", "There is no such remembered fact", ["fact"];

@@ -21,7 +21,7 @@ mod tree;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{NewToken, Principal, Tokens};
-use crate::chat::{Arrived, GatewayConnected, GatewaySettled, GatewayWork, People, Posts};
+use crate::chat::{Arrived, GatewayConnected, GatewaySettled, GatewayWork, People, Places, Posts};
 use crate::command_file::CommandFiles;
 use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role};
@@ -114,6 +114,8 @@ pub enum Reply {
     GatewayWork(GatewayWork),
     /// The people of chats.
     People(People),
+    /// The places of chats that are bound to conversations.
+    Places(Places),
     /// A page of posts in chats.
     Posts(Posts),
     /// Whether a post is still wanted.

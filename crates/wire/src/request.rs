@@ -35,7 +35,8 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 use crate::access::{TokenCreate, TokenTarget};
 use crate::action::Action;
 use crate::chat::{
-    Arrive, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Pair, PostsOf, Unpair,
+    Arrive, Bind, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Pair, PostsOf,
+    Unpair,
 };
 use crate::command_file::CommandsOf;
 use crate::content::{Part, Role};
@@ -231,6 +232,10 @@ pub enum Request {
     Unpair(Unpair),
     /// The people of chats who were paired, or wait for it. → `People`
     PeopleList,
+    /// Binds a place of a chat to a conversation, or to none. → `Places`
+    Bind(Bind),
+    /// The places of chats that are bound to conversations. → `Places`
+    PlaceList,
     /// The posts of a conversation in chats, newest first. → `Posts`
     Posts(PostsOf),
     /// Makes a token. → `NewToken`

@@ -424,9 +424,12 @@ pub(super) fn reply(request: &Request) -> Reply {
                 models: vec![model("openai/large", 0, usage(Some(1.234))), model("demo", 3, usage(None))],
             })
         }
-        Request::Pair(_) | Request::Unpair(_) | Request::PeopleList | Request::Posts(_) => {
-            super::chats::reply(request)
-        }
+        Request::Pair(_)
+        | Request::Unpair(_)
+        | Request::PeopleList
+        | Request::Bind(_)
+        | Request::PlaceList
+        | Request::Posts(_) => super::chats::reply(request),
         other => panic!("the agent does not answer {other:?}"),
     }
 }

@@ -1,15 +1,30 @@
 //! People and posts of chats, as a person sees them.
 
 use retake_wire::chat::{
-    ChatMember, Deletion, MemberRole, People, Place, PostKind, PostLine, PostStatus, Posts, StayCause,
+    Audience, ChatMember, Deletion, MemberRole, People, Place, PlaceLine, Places, PostKind, PostLine,
+    PostStatus, Posts, StayCause,
 };
 use retake_wire::{Reply, Request};
 
 use super::fixtures::ago;
 use super::scripted::Case;
 
-/// The reply to a request about people or posts.
+/// The reply to a request about people, places or posts.
 pub(super) fn reply(request: &Request) -> Reply {
+    if matches!(request, Request::Bind(_) | Request::PlaceList) {
+        let line = |chat: &str, thread: Option<&str>, audience| PlaceLine {
+            place: Place {
+                account: "matrix".to_owned(),
+                chat: chat.to_owned(),
+                thread: thread.map(str::to_owned),
+            },
+            conversation: "0199a000-0000-7000-8000-000000000000".to_owned(),
+            audience,
+        };
+        let private = line("!ann:example.org", None, Audience::Private);
+        let shared = line("!all\x1b[2J:example.org", Some("$7"), Audience::Shared);
+        return Reply::Places(Places { places: vec![private, shared] });
+    }
     let Request::Posts(of) = request else {
         let member = |person: &str, name: &str, role| ChatMember {
             account: "matrix".to_owned(),
@@ -51,6 +66,10 @@ fn people_and_posts_are_listed() {
         Case::script("").see(&["pair", "K7Q2MNPX", "--owner"]),
         Case::script("").see(&["pair", "remove", "matrix", "@ann:example.org"]),
         Case::script("").see(&["pair"]),
+        Case::script("").see(&["place", "list"]),
+        Case::script("").see(&["place", "bind", "matrix", "!ann:example.org", "--conversation", "0199a000"]),
+        Case::script("").see(&["place", "remove", "matrix", "-100", "--thread", "7"]),
+        Case::script("").see(&["place"]),
         Case::script("").see(&["posts"]),
         Case::script("").see(&["posts", "--stays"]),
         Case::script("").see(&["gateway", "list"]),

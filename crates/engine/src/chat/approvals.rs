@@ -71,38 +71,50 @@ impl Engine {
         Ok(self.place_of_owner(place).await?.map(|_| self.chats.attend(of)))
     }
 
-    /// Asks an owner about a call. `None`: there is no owner to ask.
+    /// Asks an owner about a call. `None`: there is no owner to ask in a chat. A terminal can answer, too.
     async fn ask_in_chat(
         self: &Arc<Self>,
         of: ConversationId,
         place: &ChatPlace,
         asks: PendingApproval,
     ) -> Result<Option<PostKey>> {
-        let Some(there) = self.place_of_owner(place).await? else { return Ok(None) };
-        let (head, _) = self.now_at(of).await?;
-        let buttons = vec![ChatButton::Approve(asks.id.clone()), ChatButton::Deny(asks.id.clone())];
-        let question = ChatQuestion { person: None, head, files: None, buttons };
-        let told = ChatNotice {
-            code: Some(asks.call.tool),
-            asks: Some(question),
-            ..notice(ChatNoticeKind::ApprovalNeeded)
+        let call = asks.id;
+        let key = match self.place_of_owner(place).await? {
+            Some(there) => {
+                let (head, _) = self.now_at(of).await?;
+                let buttons = vec![ChatButton::Approve(call.clone()), ChatButton::Deny(call.clone())];
+                let asks_owner = ChatQuestion { person: None, head, files: None, buttons };
+                let told = ChatNotice {
+                    code: Some(asks.call.tool),
+                    asks: Some(asks_owner),
+                    ..notice(ChatNoticeKind::ApprovalNeeded)
+                };
+                Some(self.notify_chat(of, &there, told, None, None).await?)
+            }
+            None => None,
         };
-        let key = self.notify_chat(of, &there, told, None, None).await?;
-        let (engine, call) = (Arc::clone(self), asks.id);
-        let session = self.session(of);
+        let (engine, place, session) = (Arc::clone(self), place.clone(), self.session(of));
         tokio::spawn(async move {
             tokio::select! {
-                () = engine.parts().clock.sleep(ANSWER_WAIT) => {
-                    if engine.decide(of, &call, Decision::LastClientLeft).is_ok() {
-                        let waited = u32::try_from(ANSWER_WAIT.as_secs()).unwrap_or(u32::MAX);
-                        let told = ChatNotice { count: waited, ..notice(ChatNoticeKind::NoAnswer) };
-                        engine.close_question(key, told).await;
-                    }
-                }
+                () = engine.parts().clock.sleep(ANSWER_WAIT) => engine.not_answered(of, &place, &call, key).await,
                 () = session.until_settled(&call) => {}
             }
         });
-        Ok(Some(key))
+        Ok(key)
+    }
+
+    /// Nobody answered in time: the call is denied, and its place is told.
+    async fn not_answered(&self, of: ConversationId, place: &ChatPlace, call: &str, key: Option<PostKey>) {
+        if self.decide(of, call, Decision::LastClientLeft).is_err() {
+            return;
+        }
+        let waited = u32::try_from(ANSWER_WAIT.as_secs()).unwrap_or(u32::MAX);
+        let told = ChatNotice { count: waited, ..notice(ChatNoticeKind::NoAnswer) };
+        if let Some(key) = key {
+            self.close_question(key, told.clone()).await;
+        }
+        let told = self.notify_chat(of, place, told, None, None).await;
+        told.or_log("a chat is not told that an approval was not given");
     }
 
     /// Where an owner can be asked: in the place itself if it is the owner's private chat, else in the private chat of an owner.

@@ -117,11 +117,31 @@ impl Engine {
         let ChatMessage { place, is_shared, person, .. } = message;
         let (is_shared, person) = (*is_shared, Some(person.clone()).filter(|_| !is_shared));
         let id = self.new_conversation_id();
-        let new = NewConversation { id, folder: None, title: None, by: self.by(None) };
+        // A new conversation of a place goes on in the folder of the one before.
+        let folder = match self.store().chat_binding(place.clone()).await? {
+            Some(before) => self.store().snapshot(before.conversation).await?.folder().map(str::to_owned),
+            None => None,
+        };
+        let new = NewConversation { id, folder, title: None, by: self.by(None) };
         self.store().create(new).await?;
         let binding = ChatBinding { place: place.clone(), conversation: id, is_shared, person, last: None };
         self.store().bind_chat(binding.clone()).await?;
         Ok(binding)
+    }
+
+    /// Binds a place in which somebody wrote to a conversation, or to none. Returns whether the place is known.
+    pub async fn chat_bind(&self, place: ChatPlace, conversation: Option<ConversationId>) -> Result<bool> {
+        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(false) };
+        match conversation {
+            Some(conversation) => self.store().bind_chat(ChatBinding { conversation, ..binding }).await?,
+            None => drop(self.store().unbind_chat(place).await?),
+        }
+        Ok(true)
+    }
+
+    /// The places that are bound to conversations.
+    pub async fn chat_places(&self) -> Result<Vec<ChatBinding>> {
+        Ok(self.store().all_chat_bindings().await?)
     }
 
     /// The author of a change that a member requests. The request has the name of the event: it is done once.

@@ -122,6 +122,28 @@ impl InProcess {
         Ok(Reply::People(wire::People { people: people.into_iter().map(member).collect() }))
     }
 
+    pub(super) async fn bind(&self, it: wire::Bind) -> Result<Reply, Problem> {
+        let conversation = match &it.conversation {
+            Some(name) => Some(self.conversation(name).await?),
+            None => None,
+        };
+        let place = ChatPlace { account: it.place.account, chat: it.place.chat, thread: it.place.thread };
+        if !self.engine.chat_bind(place, conversation).await.map_err(problem)? {
+            return Err(own_problem(ProblemKind::NotFound, "no_chat_place", &[]));
+        }
+        self.place_list().await
+    }
+
+    pub(super) async fn place_list(&self) -> Result<Reply, Problem> {
+        let bound = self.engine.chat_places().await.map_err(problem)?;
+        let line = |binding: retake_core::ChatBinding| wire::PlaceLine {
+            place: place(binding.place),
+            conversation: binding.conversation.to_string(),
+            audience: if binding.is_shared { wire::Audience::Shared } else { wire::Audience::Private },
+        };
+        Ok(Reply::Places(wire::Places { places: bound.into_iter().map(line).collect() }))
+    }
+
     pub(super) async fn posts(&self, it: wire::PostsOf) -> Result<Reply, Problem> {
         let of = self.conversation(&it.conversation).await?;
         let limit = super::limit(it.limit, USUAL_PAGE)?;

@@ -145,7 +145,7 @@ impl Gateway {
     /// Does all work until none comes for a moment; returns the notices that were sent or edited.
     pub(super) async fn works(&mut self, parts: u32) -> Vec<ChatNotice> {
         let mut notices = Vec::new();
-        loop {
+        for _ in 0..300 {
             let mut work = self.takes(100).await;
             if work.is_empty() {
                 let list = self.owner.call(Request::List(List::default())).await;
@@ -160,6 +160,7 @@ impl Gateway {
             }
             notices.extend(self.does(work, parts).await);
         }
+        panic!("the work does not end: {notices:?}")
     }
 
     /// Does the work of one look; returns the notices that were sent or edited.

@@ -81,6 +81,10 @@ impl ChatRows for MemoryRows {
         Ok(all.filter(|binding| binding.place.account == account).cloned().collect())
     }
 
+    fn all_chat_bindings(&self) -> Result<Vec<ChatBinding>> {
+        Ok(self.data.chats.bindings.values().cloned().collect())
+    }
+
     fn chat_event(&self, account: &str, key: &str) -> Result<Option<ArrivalOutcome>> {
         Ok(self.data.chats.events.get(&pair(account, key)).map(|(outcome, _)| outcome.clone()))
     }

@@ -22,6 +22,8 @@ pub trait ChatRows {
     fn remove_chat_binding(&mut self, place: &ChatPlace) -> Result<bool>;
     /// All bindings of an account.
     fn chat_bindings(&self, account: &str) -> Result<Vec<ChatBinding>>;
+    /// All bindings of all accounts.
+    fn all_chat_bindings(&self) -> Result<Vec<ChatBinding>>;
     /// What became of an event.
     fn chat_event(&self, account: &str, key: &str) -> Result<Option<ArrivalOutcome>>;
     /// Records what became of an event. The first record counts.

@@ -209,6 +209,15 @@ impl ChatRows for SqliteRows {
         all(&self.db, BINDINGS, [account], named("a binding"), binding)
     }
 
+    fn all_chat_bindings(&self) -> Result<Vec<ChatBinding>> {
+        let sql = (
+            "list bindings",
+            "SELECT account, chat, thread, conversation, shared, person, last FROM chat_binding
+             ORDER BY account, chat, thread",
+        );
+        all(&self.db, sql, [], named("a binding"), binding)
+    }
+
     fn chat_event(&self, account: &str, key: &str) -> Result<Option<ArrivalOutcome>> {
         first(&self.db, EVENT, [account, key], named("an event"), |cells| {
             decode_outcome(&cells.next::<String>()?)

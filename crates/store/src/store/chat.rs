@@ -138,6 +138,11 @@ impl Store {
         self.read(move |rows| rows.chat_bindings(&account)).await
     }
 
+    /// All bindings.
+    pub async fn all_chat_bindings(&self) -> Result<Vec<ChatBinding>> {
+        self.read(|rows| rows.all_chat_bindings()).await
+    }
+
     /// Binds a place to a conversation.
     pub async fn bind_chat(&self, binding: ChatBinding) -> Result<()> {
         self.write(move |context| {

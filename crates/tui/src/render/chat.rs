@@ -1,7 +1,8 @@
 //! People of chats, and posts. Names are untrusted.
 
 use retake_wire::chat::{
-    ChatMember, Deletion, MemberRole, People, Place, PostLine, PostStatus, Posts, StayCause,
+    Audience, ChatMember, Deletion, MemberRole, People, Place, PlaceLine, Places, PostLine, PostStatus,
+    Posts, StayCause,
 };
 
 use super::table::{Cell, cell, table};
@@ -29,6 +30,25 @@ fn person(it: &ChatMember) -> Vec<Cell> {
         cell(safe::line(&it.name)).style(Style::Bold),
         cell(role).style(style),
     ]
+}
+
+/// The places, a line each.
+pub fn places(look: &Look, it: &Places) -> Text {
+    if it.places.is_empty() {
+        return "nobody has written in a chat yet\n".into();
+    }
+    let line = |it: &PlaceLine| {
+        let audience = match it.audience {
+            Audience::Private => "private",
+            Audience::Shared => "shared",
+        };
+        vec![
+            cell(place(&it.place)),
+            cell(audience).style(Style::Dim),
+            cell(safe::line(&it.conversation)).style(Style::Dim),
+        ]
+    };
+    table(look, &it.places.iter().map(line).collect::<Vec<_>>())
 }
 
 /// The posts, a line each.

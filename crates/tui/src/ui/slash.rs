@@ -51,6 +51,7 @@ pub const IN_A_SHELL: &[&str] = &[
     "man",
     "outbox",
     "pair",
+    "place",
     "posts",
     "request",
     "say",

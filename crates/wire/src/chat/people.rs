@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Place;
 use super::work::{Deletion, PostFailure, PostKind, StayCause};
+use super::{Audience, Place};
 #[cfg(feature = "schema")]
 use crate::request::LARGEST_PAGE;
 
@@ -26,6 +26,37 @@ pub struct Unpair {
     pub account: String,
     /// The platform's id of the person.
     pub person: String,
+}
+
+/// Binds a place to a conversation: what is written there from now on belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bind {
+    /// The place. Somebody must have written there before.
+    pub place: Place,
+    /// The conversation. Absent: none. A group is not answered any more then, until an owner writes there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+}
+
+/// The places of chats that are bound to conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Places {
+    /// The places. The list is bounded by the chats and threads in which somebody wrote.
+    pub places: Vec<PlaceLine>,
+}
+
+/// A place that is bound to a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceLine {
+    /// The place.
+    pub place: Place,
+    /// The conversation.
+    pub conversation: String,
+    /// Who can read the place.
+    pub audience: Audience,
 }
 
 /// The people of all accounts.

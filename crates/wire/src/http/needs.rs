@@ -60,7 +60,7 @@ pub const fn need(kind: RequestKind) -> Need {
         | K::GatewayTake
         | K::GatewaySettle
         | K::GatewayHold => Need { right: Talk, over: Over::Account },
-        K::Pair | K::Unpair | K::PeopleList => everything(Administer),
+        K::Pair | K::Unpair | K::PeopleList | K::Bind | K::PlaceList => everything(Administer),
         K::TokenCreate | K::TokenList | K::TokenRevoke => everything(Administer),
     }
 }

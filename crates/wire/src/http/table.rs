@@ -104,6 +104,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("pair", Post, "/v1/people", "people"),
     row("unpair", Delete, "/v1/people/{account}/{person}", "people"),
     row("people_list", Get, "/v1/people", "people"),
+    row("bind", Post, "/v1/places", "places"),
+    row("place_list", Get, "/v1/places", "places"),
     row("posts", Get, "/v1/conversations/{conversation}/posts", "posts"),
     row("token_create", Post, "/v1/tokens", "new_token"),
     row("token_list", Get, "/v1/tokens", "tokens"),

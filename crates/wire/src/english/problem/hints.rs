@@ -219,6 +219,7 @@ pub(super) const HINTS: &[super::Row] = &[
         "a code is valid for 10 minutes; after five wrong ones all are closed. Write to the bot again for another one",
     ),
     (C::NoToken, "", "`retake token list` shows the tokens"),
+    (C::NoChatPlace, "", "`retake place list` shows the places; write there first"),
     (C::NoPost, "", "`retake posts` lists them"),
     (C::NotPermitted, "account", "only the gateway of this account may do that: `retake gateway run`"),
     (C::NotPermitted, "", "the user of this owner can make a token that permits it: `retake token create`"),

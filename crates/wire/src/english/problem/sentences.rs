@@ -196,6 +196,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::AccountHeld, "", "another gateway has this account: {holder:quoted}"),
     (C::NoCode, "", "no person waits with this code"),
     (C::NoPerson, "", "no such person is paired: {name:quoted}"),
+    (C::NoChatPlace, "", "nobody has written in this place yet"),
     (C::NoPost, "", "there is no such post"),
     (C::NoToken, "", "there is no valid token “{name}”"),
     (C::NotPermitted, "account", "this needs the token of the gateway of an account"),
