@@ -34,10 +34,8 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 
 use crate::access::{TokenCreate, TokenTarget};
 use crate::action::Action;
-use crate::chat::{
-    Arrive, Bind, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Pair, PostsOf,
-    Unpair,
-};
+use crate::chat::{Arrive, Bind, Pair, PostsOf, Unpair};
+use crate::chat::{GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake};
 use crate::command_file::CommandsOf;
 use crate::content::{Part, Role};
 use crate::files::FileOptions;

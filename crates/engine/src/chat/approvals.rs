@@ -103,7 +103,7 @@ impl Engine {
         Ok(key)
     }
 
-    /// Nobody answered in time: the call is denied, and its place is told.
+    /// Nobody answered in time: the call is denied, and a notice says so.
     async fn not_answered(&self, of: ConversationId, place: &ChatPlace, call: &str, key: Option<PostKey>) {
         if self.decide(of, call, Decision::LastClientLeft).is_err() {
             return;

@@ -46,7 +46,7 @@ struct Asked {
     of: ConversationId,
     key: PostKey,
     asks: ChatQuestion,
-    /// What the notice says besides its question.
+    /// The notice of the question.
     told: ChatNotice,
 }
 

@@ -164,7 +164,7 @@ fn how_to_answer(asked: Asked, prefix: CommandPrefix) -> String {
     let [confirm, cancel, rewind] =
         [ChatVerb::Confirm, ChatVerb::Cancel, ChatVerb::Rewind].map(|verb| spelled(verb, prefix));
     match asked {
-        Asked::Turn => format!("Write {rewind} with the number of turns to take back."),
+        Asked::Turn => format!("Write {rewind} with the number of the turn."),
         Asked::OneThing => format!("Write {confirm} to do it."),
         Asked::YesOrNo => format!("Write {confirm} or {cancel}."),
     }

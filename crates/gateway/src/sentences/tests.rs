@@ -210,7 +210,7 @@ fn of_states() -> Rows {
         (Sentence::Cancelled, "Nothing was done."),
         (
             Sentence::HowToAnswer(Asked::Turn, CommandPrefix::Bang),
-            "Write !rewind with the number of turns to take back.",
+            "Write !rewind with the number of the turn.",
         ),
         (Sentence::HowToAnswer(Asked::OneThing, CommandPrefix::Slash), "Write /confirm to do it."),
         (Sentence::HowToAnswer(Asked::YesOrNo, CommandPrefix::Bang), "Write !confirm or !cancel."),

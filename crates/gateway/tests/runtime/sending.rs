@@ -270,11 +270,12 @@ async fn a_notice_has_its_words_and_buttons_or_a_numbered_list() {
     let content = PostContent::Notice { notice: ChatNotice::Choose, buttons };
     let chosen = "Which turn should be the first one to go?";
     for has_buttons in [true, false] {
-        let world = World::new(Capabilities { buttons: has_buttons, ..plain() });
+        let world = World::new(Capabilities { buttons: has_buttons, longest: 1000, ..plain() });
         world.ledger.plan("p", &place("c"), content.clone());
         let _gateway = world.start();
         world.until("sent", |it| it.ledger.states() == [State::Sent]).await;
-        let list = if has_buttons { "" } else { "\n1. first line\n2. second" };
+        let answer = "Write /rewind with the number of the turn.";
+        let list = if has_buttons { String::new() } else { format!("\n1. first line\n2. second\n{answer}") };
         assert_eq!(world.platform.texts("c"), [format!("{chosen}{list}")]);
         assert_eq!(world.platform.inside().messages[0].buttons, if has_buttons { 2 } else { 0 });
     }

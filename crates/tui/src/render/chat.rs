@@ -5,6 +5,7 @@ use retake_wire::chat::{
     Posts, StayCause,
 };
 
+use super::id::Ids;
 use super::table::{Cell, cell, table};
 use super::words;
 use crate::text::style::Style;
@@ -37,6 +38,7 @@ pub fn places(look: &Look, it: &Places) -> Text {
     if it.places.is_empty() {
         return "nobody has written in a chat yet\n".into();
     }
+    let ids: Ids = it.places.iter().map(|it| it.conversation.as_str()).collect();
     let line = |it: &PlaceLine| {
         let audience = match it.audience {
             Audience::Private => "private",
@@ -45,7 +47,7 @@ pub fn places(look: &Look, it: &Places) -> Text {
         vec![
             cell(place(&it.place)),
             cell(audience).style(Style::Dim),
-            cell(safe::line(&it.conversation)).style(Style::Dim),
+            cell(safe::line(ids.short(&it.conversation))).style(Style::Dim),
         ]
     };
     table(look, &it.places.iter().map(line).collect::<Vec<_>>())
