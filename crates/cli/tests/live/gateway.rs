@@ -138,11 +138,15 @@ fn chat_on_a_real_server_is_set_up_answered_and_taken_back() {
     ann.says(&room, "what is 5 times 5");
     until("the second one comes", || has(&ann.reads(&room), "5 × 5 = 25"));
     ann.says(&room, "!rewind");
+    until("the turns are listed", || has(&ann.reads(&room), "1. what is 5 times 5"));
+    ann.says(&room, "!rewind 1");
     until("it is taken back", || !has(&ann.reads(&room), "5 × 5 = 25") && has(&ann.reads(&room), "emptied"));
     assert!(has(&ann.reads(&room), "6 × 7 = 42"), "the first one stays");
     let list = world.json(&["list", "--all"]);
     let id = list["conversations"][0]["id"].as_str().expect("an id").to_owned();
     assert!(world.does(&["ops", "--conversation", &id]).contains("by ann (matrix)"));
+    let plan = world.does(&["plan", "rewind", "t1", "--conversation", &id]);
+    assert!(plan.contains("posts in matrix in ") && plan.contains(": 1 to be deleted"), "{plan}");
     world.does(&["rewind", "t1", "--yes", "--conversation", &id]);
     until("that, too", || !has(&ann.reads(&room), "6 × 7 = 42"));
     // The homeserver knows it before the gateway has said so.
