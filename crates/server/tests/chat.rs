@@ -293,7 +293,7 @@ async fn edit_of_an_older_message_changes_nothing_and_the_chat_is_told_why() {
 }
 
 #[tokio::test]
-async fn message_that_comes_too_late_is_stored_as_it_was_written_and_not_answered() {
+async fn gateways_case_10_messages_that_come_too_late_are_stored_as_written_and_a_notice_counts_them() {
     let (desk, mut gateway) = paired(false).await;
     let late =
         |key: &str| Arrive { is_late: true, ..gateway.arrive(key, Inbound::Message(says("1", "one")), None) };
@@ -303,9 +303,16 @@ async fn message_that_comes_too_late_is_stored_as_it_was_written_and_not_answere
     };
     assert_eq!(outcome(late("k")).await, (Arrival::Observed, false));
     assert_eq!(outcome(late("k")).await, (Arrival::Observed, true));
-    gateway.works(1).await;
+    let second = Arrive { is_late: true, ..gateway.arrive("l", Inbound::Message(says("2", "two")), None) };
+    outcome(second).await;
+    // One notice gives their number.
+    assert_eq!(gateway.works(1).await, [ChatNotice::Missed { count: 2 }]);
+    let third = Arrive { is_late: true, ..gateway.arrive("m", Inbound::Message(says("3", "three")), None) };
+    outcome(third).await;
+    assert_eq!(gateway.works(1).await, [ChatNotice::Missed { count: 3 }]);
+    assert_eq!(gateway.there.len(), 1);
     let Entries { entries, .. } = get!(desk, Entries, Request::Log(log(&conversation(&desk).await)));
-    let [entry] = &entries[..] else { panic!("{entries:?}") };
+    let [entry, _, _] = &entries[..] else { panic!("{entries:?}") };
     assert_eq!((&entry.parts[..], gateway.answers()), (&[Part::Text { text: "one".to_owned() }][..], 0));
 }
 

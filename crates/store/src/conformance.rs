@@ -219,6 +219,8 @@ macro_rules! conformance {
             notice_is_sent_and_no_rewind_takes_it_back
             post_that_was_not_sent_is_cancelled_by_a_rewind
             rewind_deletes_the_posts_of_its_turns_and_tells_their_number
+            gateways_case_73_notice_of_a_step_goes_after_a_minute_where_others_read_it
+            question_becomes_its_answer_and_a_removed_one_asks_nothing
             notice_of_a_step_is_edited_after_ten_seconds
             step_has_one_notice_in_each_place
             post_on_its_way_is_deleted_when_its_id_is_known

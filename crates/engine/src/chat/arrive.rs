@@ -84,6 +84,7 @@ impl Engine {
             let flags = Flags { observed: true, ..Flags::default() };
             let say = SayRequest::new(self.new_entry_id(), Role::User, parts, by);
             self.store().say(of, SayRequest { flags, time: Some(message.sent), ..say }).await?;
+            self.store().count_missed(of, message.place.clone(), self.now()).await?;
             return Ok(Arrived::Known(ArrivalOutcome::Observed));
         }
         self.run_for_chat(of, message, Start::Say(parts, None), by).await?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, ChatNotice, ChatNoticeKind, Deletion, PostKind, PostResult, PostTask, Reason, StayCause,
+    Action, ChatButton, ChatNotice, ChatNoticeKind, ChatQuestion, Deletion, Head, PostKind, PostResult,
+    PostState, PostTask, Reason, StayCause,
 };
 
 use super::scene::{ACCOUNT, Scene, after, place};
@@ -328,4 +329,72 @@ pub async fn next_work_is_that_of_the_earliest_post(store: Arc<Store>) {
     scene.settle(keys[0], PostResult::Later(after(7_000))).await;
     assert_eq!((next(500).await, next(7_000).await), (Some(7_000), Some(LEASE + 500)));
     assert_eq!(store.posts_next("other".to_owned(), after(-1)).await.expect("read"), None);
+}
+
+/// The state of the newest post.
+async fn newest(scene: &Scene) -> PostState {
+    scene.posts().await.pop().expect("a post").1.state
+}
+
+/// Where others read it, the notice of a step is deleted a minute after its last words (case 73). In a private place it stays.
+pub async fn gateways_case_73_notice_of_a_step_goes_after_a_minute_where_others_read_it(store: Arc<Store>) {
+    for is_shared in [true, false] {
+        let mut scene = match is_shared {
+            true => Scene::shared(Arc::clone(&store)).await,
+            false => Scene::private(Arc::clone(&store)).await,
+        };
+        scene.turn("one").await;
+        scene.send_all().await;
+        scene.rewind("one").await;
+        // The deletion and the notice; then its last words.
+        assert_eq!(delete_all(&scene).await, 1);
+        assert_eq!(delete_all(&scene).await, 0);
+        scene.wait(59_000);
+        assert_eq!(delete_all(&scene).await, 0, "not before a minute");
+        scene.wait(1_000);
+        assert_eq!(delete_all(&scene).await, usize::from(is_shared));
+        let state = if is_shared { PostState::Gone(Deletion::Gone) } else { PostState::Sent };
+        assert_eq!(newest(&scene).await, state);
+        scene.wait(1_000_000);
+        assert_eq!(scene.work().await, [""; 0]);
+    }
+}
+
+/// A question is answered once. Its answer replaces it, and gets its last words like any notice of a step.
+pub async fn question_becomes_its_answer_and_a_removed_one_asks_nothing(store: Arc<Store>) {
+    let scene = Scene::answered(Arc::clone(&store), &["one"]).await;
+    let asks = ChatQuestion {
+        person: Some("ann".to_owned()),
+        head: Head::default(),
+        files: None,
+        buttons: vec![ChatButton::Turn(scene.stage.named("one")), ChatButton::Cancel],
+    };
+    let question = ChatNotice { kind: ChatNoticeKind::Choose, asks: Some(asks), ..ChatNotice::default() };
+    let plan = async || {
+        let planned =
+            store.plan_notice(scene.stage.id, place("here"), question.clone(), None, None, scene.now());
+        planned.await.expect("planned")
+    };
+    let last = async |person: &str, is_owner| {
+        let found = store.last_question(scene.stage.id, place("here"), person.to_owned(), is_owner);
+        found.await.expect("read")
+    };
+    let key = plan().await;
+    let work = scene.take().await;
+    assert_eq!(work[0].labels, ["one", ""], "the words are those of the entry");
+    scene.begin(key, 1).await;
+    scene.arrive(key).await;
+    assert_eq!((last("ann", false).await, last("ben", true).await), (Some(key), None));
+    scene.rewind("one").await;
+    scene.compare().await;
+    let op = store.snapshot(scene.stage.id).await.expect("read").conversation().head.op;
+    let told = ChatNotice { kind: ChatNoticeKind::Rewound, count: 1, ..ChatNotice::default() };
+    store.answer_question(key, told, Some(op), scene.now()).await.expect("answered");
+    let work = scene.work().await;
+    assert_eq!(work, ["Delete - 0", "Edit Rewound 1 of 1"], "one notice: the question");
+    assert_eq!(last("ann", true).await, None, "it was answered");
+    let removed = plan().await;
+    store.remove_question(removed, scene.now()).await.expect("removed");
+    assert_eq!(last("ann", true).await, None);
+    assert_eq!(newest(&scene).await, PostState::Cancelled, "it was not sent");
 }

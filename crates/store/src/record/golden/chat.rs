@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use retake_core::{
-    ArrivalOutcome, ChatArrival, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole, ConversationId,
-    Deletion, Grant, GrantScope, Grants, OpNo, Part, Post, PostFailure, PostKind, PostNo, PostState,
-    Principal, Right, Seq, StayCause, Time, TokenUse, Words,
+    ArrivalOutcome, AskedStep, ChatArrival, ChatButton, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace,
+    ChatQuestion, ChatRole, ConversationId, Deletion, EntryId, Grant, GrantScope, Grants, Head, OpNo, Part,
+    Post, PostFailure, PostKind, PostNo, PostState, Principal, Right, Seq, StayCause, Time, TokenUse, Words,
 };
 use uuid::Uuid;
 
@@ -86,6 +86,42 @@ variants! { NOTICES, notice_name: ChatNoticeKind {
     ChatNoticeKind::ApprovalOver => "approval_over",
     ChatNoticeKind::PostedAgain => "posted_again",
 } }
+
+variants! { BUTTONS, button_name: ChatButton {
+    ChatButton::Confirm(AskedStep::Rewind(_)) => "rewind",
+    ChatButton::Confirm(AskedStep::Drop(_)) => "drop",
+    ChatButton::Confirm(AskedStep::Undo(_)) => "undo",
+    ChatButton::Confirm(AskedStep::Redo(_)) => "redo",
+    ChatButton::Cancel => "cancel",
+    ChatButton::Turn(_) => "turn",
+    ChatButton::Older(_) => "older",
+    ChatButton::DropMine(_) => "drop_mine",
+    ChatButton::PostAgain { .. } => "post_again",
+    ChatButton::Approve(_) => "approve",
+    ChatButton::Deny(_) => "deny",
+} }
+
+/// A question with a button of each kind.
+fn question(kinds: usize) -> ChatQuestion {
+    let entry = EntryId::new(Uuid::from_u128(7));
+    let head = Head { op: OpNo(3), seq: Seq(9) };
+    let buttons = vec![
+        ChatButton::Confirm(AskedStep::Rewind(entry)),
+        ChatButton::Confirm(AskedStep::Drop(vec![entry, entry])),
+        ChatButton::Confirm(AskedStep::Undo(2)),
+        ChatButton::Confirm(AskedStep::Redo(1)),
+        ChatButton::Cancel,
+        ChatButton::Turn(entry),
+        ChatButton::Older(entry),
+        ChatButton::DropMine(vec![entry]),
+        ChatButton::PostAgain { first: OpNo(4), to: head },
+        ChatButton::Approve("call-1".into()),
+        ChatButton::Deny("call-1".into()),
+    ];
+    assert_eq!(buttons.iter().map(button_name).collect::<Vec<_>>(), BUTTONS, "each kind");
+    assert_eq!(buttons.len(), kinds);
+    ChatQuestion { person: Some("ann".into()), head, files: Some([9; 16]), buttons }
+}
 
 variants! { OUTCOMES, outcome_name: ArrivalOutcome {
     ArrivalOutcome::Said(_) => "said",
@@ -190,6 +226,9 @@ fn posts() {
         let bare = ChatNotice { kind, ..ChatNotice::default() };
         lines.push(pin(&Post { kind: PostKind::Notice(bare), ..planned.clone() }));
     }
+    lines.push(pin(&Post { kind: PostKind::Notice(told), ..planned.clone() }));
+    let asks = question(BUTTONS.len());
+    let told = ChatNotice { posts: 4, asks: Some(asks), ..ChatNotice::default() };
     lines.push(pin(&Post { kind: PostKind::Notice(told), ..planned.clone() }));
     golden("posts", &lines.join("\n"));
     let (columns, json) = encode_post(&planned);

@@ -14,6 +14,9 @@ use crate::store::{Context, Store};
 /// How long a notice waits for the posts that it tells of, before it says what is still being tried.
 const NOTICE_MS: i64 = 10_000;
 
+/// How long a notice of a step stays in a place that several people read, after its last words.
+const SHOWN_MS: i64 = 60_000;
+
 impl Store {
     /// Leases work of an account that is due.
     pub async fn take_posts(&self, account: String, now: Time, most: usize) -> Result<Vec<PostWork>> {
@@ -196,7 +199,7 @@ impl Context {
             };
         }
         if is_of_step && before.due.is_some() && after.due.is_none() && after.state == PostState::Sent {
-            self.tells_again(key, &mut after, now)?;
+            self.after_words(key, &mut after, now)?;
         }
         self.rows.set_post(&row, &after)?;
         for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
@@ -215,11 +218,14 @@ impl Context {
         Ok(Some(!is_cancelled))
     }
 
-    /// An answer to a question was shown at once. Its last words come as those of a notice that was sent then.
-    fn tells_again(&self, key: PostKey, notice: &mut Post, now: Time) -> Result<()> {
+    /// The words of a notice are in the chat. If it was the answer to a question, its last words come as those of a notice that was sent
+    /// then. After its last words, it is deleted where others read it, too.
+    fn after_words(&self, key: PostKey, notice: &mut Post, now: Time) -> Result<()> {
         let last = Time(notice.since.unwrap_or(now).0.saturating_add(NOTICE_MS));
         if now < last && !self.counts_of(key, notice)?.is_final() {
             (notice.due, notice.is_done) = (Some(last), false);
+        } else if self.rows.chat_binding(&notice.place)?.is_some_and(|binding| binding.is_shared) {
+            *notice = notice.clone().removed(Time(now.0.saturating_add(SHOWN_MS)));
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 //! a text.
 
 use retake_core::{
-    ChatButton, ChatNotice, ChatPlace, ConversationId, Difference, EntryId, Head, OpNo, Path, Post, PostKey,
-    PostKind, PostState, Time, difference,
+    ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, Difference, EntryId, Head, OpNo, Path,
+    Post, PostKey, PostKind, PostState, Time, difference,
 };
 
 use super::compare::posts_along;
@@ -46,6 +46,32 @@ impl Store {
                 _ => false,
             });
             Ok(asked.map(|post| PostKey { log, no: post.no }))
+        })
+        .await
+    }
+
+    /// Counts a message that was missed, in the notice of its place that says how many.
+    pub async fn count_missed(&self, of: ConversationId, place: ChatPlace, now: Time) -> Result<()> {
+        self.write(move |context| {
+            let loaded = context.load(of)?;
+            let kind = ChatNoticeKind::Missed;
+            let posts = context.rows.last_posts(loaded.row.log, SEARCHED)?.into_iter();
+            // What was said since, ends the count.
+            let last = posts.filter(|post| post.place == place).take(1);
+            let counted = last.into_iter().find_map(|post| match &post.kind {
+                PostKind::Notice(notice) if notice.kind == kind => Some((notice.count, post)),
+                _ => None,
+            });
+            match counted {
+                Some((count, post)) => {
+                    let notice = ChatNotice { kind, count: count.saturating_add(1), ..ChatNotice::default() };
+                    context.reword(&loaded, post, notice, None, now)
+                }
+                None => {
+                    let notice = ChatNotice { kind, count: 1, ..ChatNotice::default() };
+                    context.plan_notice(&loaded, place, notice, None, None, now).map(drop)
+                }
+            }
         })
         .await
     }
