@@ -7,14 +7,14 @@ mod plans;
 mod platform;
 
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, Arrived, Bind, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb,
-    Deletion, GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound,
-    InboundMessage, Pair, Person, Place, PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf,
-    StayCause, StayCount, Unpair,
+    Addressed, Arrival, Arrived, Bind, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion,
+    GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair,
+    Person, Place, PostAction, PostCounts, PostOutcome, PostStatus, Posts, PostsOf, StayCause, StayCount,
+    Unpair,
 };
 use retake_wire::reply::Entries;
 use retake_wire::request::List;
-use retake_wire::{Action, Client, Part, Problem, Reply, Request, request};
+use retake_wire::{Action, Client, Part, Problem, Request, request};
 
 use super::world::{Desk, apply, get, log, variant};
 
@@ -295,20 +295,13 @@ async fn edit_of_an_older_message_changes_nothing_and_the_chat_is_told_why() {
 #[tokio::test]
 async fn gateways_case_10_messages_that_come_too_late_are_stored_as_written_and_a_notice_counts_them() {
     let (desk, mut gateway) = paired(false).await;
-    let late =
-        |key: &str| Arrive { is_late: true, ..gateway.arrive(key, Inbound::Message(says("1", "one")), None) };
-    let outcome = async |arrive| match gateway.client.call(Request::Arrive(arrive)).await {
-        Ok(Reply::Arrived(Arrived { outcome, again })) => (outcome, again),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(outcome(late("k")).await, (Arrival::Observed, false));
-    assert_eq!(outcome(late("k")).await, (Arrival::Observed, true));
-    let second = Arrive { is_late: true, ..gateway.arrive("l", Inbound::Message(says("2", "two")), None) };
-    outcome(second).await;
-    // One notice gives their number.
+    for (key, id, again) in [("k", "1", false), ("k", "1", true), ("l", "2", false)] {
+        let arrived = gateway.says_late(key, says(id, "one")).await;
+        assert_eq!(arrived, Arrived { outcome: Arrival::Observed, again });
+    }
+    // One notice gives their number, and goes on counting.
     assert_eq!(gateway.works(1).await, [ChatNotice::Missed { count: 2 }]);
-    let third = Arrive { is_late: true, ..gateway.arrive("m", Inbound::Message(says("3", "three")), None) };
-    outcome(third).await;
+    gateway.says_late("m", says("3", "three")).await;
     assert_eq!(gateway.works(1).await, [ChatNotice::Missed { count: 3 }]);
     assert_eq!(gateway.there.len(), 1);
     let Entries { entries, .. } = get!(desk, Entries, Request::Log(log(&conversation(&desk).await)));

@@ -115,6 +115,15 @@ impl Gateway {
         self.arrives(&format!("event-{}", message.message), Inbound::Message(message), None).await
     }
 
+    /// A message that is too old to be answered.
+    pub(super) async fn says_late(&self, key: &str, message: InboundMessage) -> Arrived {
+        let arrive = Arrive { is_late: true, ..self.arrive(key, Inbound::Message(message), None) };
+        match self.client.call(Request::Arrive(arrive)).await {
+            Ok(Reply::Arrived(arrived)) => arrived,
+            other => panic!("{other:?}"),
+        }
+    }
+
     pub(super) async fn commands(
         &self,
         message: InboundMessage,
