@@ -3,6 +3,7 @@
 mod ask;
 mod busy;
 mod files;
+mod gateway;
 mod memory;
 mod outbox;
 mod report;
@@ -48,6 +49,8 @@ enum Bench {
     Tui(TuiArguments),
     /// Deliveries to hooks: their number in a second, their delay, and what they cost a message and a rewind.
     Outbox(OutboxArguments),
+    /// A chat whose platform takes no time: messages in a second, and rewinds with posts.
+    Gateway(GatewayArguments),
     /// What a turn recalls, with facts in few and in many conversations.
     Memory(MemoryArguments),
     /// Creates a folder like a source tree, the same each time, for measurements.
@@ -208,6 +211,23 @@ struct OutboxArguments {
     dir: PathBuf,
 }
 
+/// The arguments of `gateway`.
+#[derive(Clone, Debug, clap::Args)]
+struct GatewayArguments {
+    /// Messages that arrive one after the other.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(5..=100_000))]
+    messages: u64,
+    /// The most posts of a rewind: 10, 100 or 1,000.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(10..=1000))]
+    most: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder for the data directory.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// The arguments of `memory`.
 #[derive(Clone, Debug, clap::Args)]
 struct MemoryArguments {
@@ -256,6 +276,9 @@ fn main() -> ExitCode {
         Bench::Busy(arguments) => busy::run(&arguments).and_then(|report| print(&report, arguments.json)),
         Bench::Ask(arguments) => ask::run(&arguments).and_then(|report| print(&report, arguments.json)),
         Bench::Tui(arguments) => tui::run(&arguments).and_then(|report| print(&report, arguments.json)),
+        Bench::Gateway(arguments) => {
+            gateway::run(&arguments).and_then(|report| print(&report, arguments.json))
+        }
         Bench::Outbox(arguments) => outbox::run(&arguments).and_then(|report| print(&report, arguments.json)),
         Bench::Memory(arguments) => memory::run(&arguments).and_then(|report| print(&report, arguments.json)),
         Bench::Tree(arguments) => sample_tree::make(&arguments.to, arguments.files),

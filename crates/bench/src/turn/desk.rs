@@ -32,7 +32,7 @@ use crate::text::Texts;
 
 /// A tool that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Idle {
+pub(crate) enum Idle {
     /// As a tool that only reads.
     Looks,
     /// As one that may write: with captures around it.
@@ -235,7 +235,7 @@ impl Desk {
     }
 
     /// A turn in which the model makes so many calls of a tool.
-    pub(super) async fn turn(
+    pub(crate) async fn turn(
         &self,
         of: ConversationId,
         tool: Option<Idle>,
