@@ -11,6 +11,7 @@ mod work;
 
 pub use press::{ChatPress, button_data};
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,6 +37,8 @@ pub(crate) struct ChatState {
     is_over: AtomicBool,
     /// The conversations with a run of a chat, whose owners can be asked there.
     attended: Arc<Mutex<Vec<ConversationId>>>,
+    /// The number of the newest request for work of each account.
+    takes: Mutex<BTreeMap<String, u64>>,
 }
 
 /// A run of a chat is at work, until this is dropped.
@@ -66,6 +69,19 @@ impl ChatState {
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.changed.notify_waiters();
+    }
+
+    /// A request for work begins. Returns its number.
+    fn begin_take(&self, account: &str) -> u64 {
+        let mut takes = self.takes.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = takes.entry(account.to_owned()).or_default();
+        *newest += 1;
+        *newest
+    }
+
+    /// Whether no later request for work of the account has begun.
+    fn is_newest_take(&self, account: &str, turn: u64) -> bool {
+        self.takes.lock().unwrap_or_else(PoisonError::into_inner).get(account) == Some(&turn)
     }
 }
 
@@ -207,6 +223,8 @@ impl Engine {
         replaces: Option<String>,
     ) -> Result<GatewayConnected> {
         self.chat_lease_after(&account, holder, replaces).await?;
+        // An earlier gateway of this account takes no work any more.
+        self.chats.begin_take(&account);
         Ok(GatewayConnected {
             holds: self.store().chat_holds(account.clone(), self.now()).await?,
             bindings: self.store().chat_bindings(account.clone()).await?,

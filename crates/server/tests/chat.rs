@@ -6,6 +6,8 @@ mod buttons;
 mod plans;
 mod platform;
 
+use std::time::Duration;
+
 use retake_wire::chat::{
     Addressed, Arrival, Arrived, Bind, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Deletion,
     GatewayConnect, GatewayCursor, GatewayHold, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair,
@@ -322,6 +324,29 @@ async fn gateways_case_85_post_that_somebody_else_deleted_is_gone() {
     let of = conversation(&desk).await;
     let posts = get!(desk, Posts, Request::Posts(PostsOf { conversation: of, ..PostsOf::default() })).posts;
     assert_eq!(posts.last().expect("it").state, PostStatus::Gone { how: Deletion::Gone });
+}
+
+/// A gateway that was killed leaves a request for work behind. It must not take what the next gateway could do.
+#[tokio::test]
+async fn later_request_for_work_ends_an_earlier_one() {
+    let (_desk, gateway) = paired(false).await;
+    let left_behind = async {
+        let work = gateway.takes(30_000).await;
+        assert!(work.is_empty(), "{work:?}");
+    };
+    let later = async {
+        // The earlier one may not have arrived yet.
+        loop {
+            assert!(gateway.takes(20).await.is_empty());
+        }
+    };
+    let both = async {
+        tokio::select! {
+            () = left_behind => {}
+            () = later => {}
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), both).await.expect("it ends early");
 }
 
 /// Two gateways for one account: the second one is told who has it.

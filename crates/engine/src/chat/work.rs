@@ -13,7 +13,8 @@ use crate::error::{EngineError, Kind, Result};
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 impl Engine {
-    /// Leases work of an account; waits for it.
+    /// Leases work of an account; waits for it. A later request for work of the same account ends the wait: the gateway of the
+    /// earlier one may be gone, and what it got would wait until the lease ends.
     pub async fn chat_take(
         &self,
         account: String,
@@ -21,11 +22,17 @@ impl Engine {
         wait: Duration,
         most: usize,
     ) -> Result<Vec<PostWork>> {
+        self.chat_lease(&account, holder.clone()).await?;
+        let turn = self.chats.begin_take(&account);
+        self.chats.changed.notify_waiters();
         let mut over = pin!(tokio::time::sleep(wait.min(WAIT_MAX)));
         // Subscribed before looking: nothing that is committed in between is missed.
         let mut commits = self.subscribe(None);
         loop {
             let changed = self.chats.changed.notified();
+            if !self.chats.is_newest_take(&account, turn) {
+                return Ok(Vec::new());
+            }
             self.chat_lease(&account, holder.clone()).await?;
             let now = self.now();
             while self.store().compare_posts(now).await? {}
