@@ -209,6 +209,31 @@ async fn gateways_case_78_member_takes_back_only_their_own_turns() {
     assert_eq!(gateway.answers(), 0);
 }
 
+/// Their own step is the last one, and those before it are not: neither a count nor a repetition reaches them.
+#[tokio::test]
+async fn gateways_case_78_member_undoes_no_step_of_others() {
+    let (desk, mut gateway) = paired(true).await;
+    gateway.says(in_group("g0", "Ann", "hello all")).await;
+    gateway.works(1).await;
+    let ben = InboundMessage { person: in_group("", "Ben", "").person, ..says("b0", "hi") };
+    pairs(&desk, &gateway, ben, false).await;
+    gateway.says(in_group("g1", "Ben", "mine")).await;
+    gateway.works(1).await;
+    let of_ann = [ChatNotice::Refused(ChatRefusal::LastStepOf { name: "Ann".to_owned() })];
+    gateway.commands(in_group("g2", "Ben", "/undo 2"), ChatVerb::Undo, Some(2)).await;
+    assert_eq!((gateway.works(1).await.as_slice(), gateway.answers()), (&of_ann[..], 2));
+    gateway.commands(in_group("g3", "Ben", "/undo"), ChatVerb::Undo, None).await;
+    gateway.works(1).await;
+    assert_eq!(gateway.answers(), 1);
+    gateway.commands(in_group("g4", "Ben", "/undo"), ChatVerb::Undo, None).await;
+    assert_eq!((gateway.works(1).await.as_slice(), gateway.answers()), (&of_ann[..], 1));
+    // What an owner has undone, an owner does again.
+    gateway.commands(in_group("g5", "Ann", "/undo"), ChatVerb::Undo, None).await;
+    gateway.works(1).await;
+    gateway.commands(in_group("g6", "Ben", "/redo"), ChatVerb::Redo, None).await;
+    assert_eq!(gateway.works(1).await, of_ann);
+}
+
 #[tokio::test]
 async fn gateways_case_80_and_82_stranger_reaches_nothing_and_a_group_needs_an_owner_and_a_mention() {
     let desk = Desk::fast().await;

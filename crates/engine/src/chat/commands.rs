@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use retake_core::{
     AskedStep, ChangeOrigin, ChatBinding, ChatButton, ChatNotice, ChatNoticeKind, ChatQuestion, ChatRole,
-    ConversationId, EntryId, OpRange, PostState, Principal, TargetLine,
+    ConversationId, EntryId, PostState, TargetLine,
 };
 
 use super::steps::{NAMES_MAX, Told};
@@ -176,7 +176,7 @@ impl Engine {
         Ok(Some(ChatNotice { names, asks, ..notice(ChatNoticeKind::TurnsOfOthers) }))
     }
 
-    /// Undo and redo: in a shared place a member takes back only what was their own.
+    /// Undo and redo: in a shared place a member changes only steps that were all their own.
     async fn step_back_in_chat(
         self: &Arc<Self>,
         of: ConversationId,
@@ -185,42 +185,14 @@ impl Engine {
         by: ChangeOrigin,
     ) -> Result<Told> {
         if !may_all {
-            let (mine, name) = self.last_step_is_of(of, &by, &message.person).await?;
-            if !mine {
+            let member = Some((message.place.account.clone(), message.person.clone()));
+            let action = self.action_in_chat(of, &step).await?;
+            let steps = self.store().authors_of_steps(of, action, by.clone()).await?;
+            if let Some((name, _)) = steps.into_iter().find(|(_, person)| *person != member) {
                 return Ok((ChatNotice { names: vec![name], ..notice(ChatNoticeKind::StepOfOther) }, None));
             }
         }
         self.step_in_chat(of, message, step, by, None).await
-    }
-
-    /// Whether the last thing that was done is of this person, and the name of who did it.
-    async fn last_step_is_of(
-        &self,
-        of: ConversationId,
-        by: &ChangeOrigin,
-        person: &str,
-    ) -> Result<(bool, String)> {
-        let newest = self.store().ops(of, OpRange { before: None, limit: 1 }).await?.ops.into_iter().next();
-        let turn = self.store().targets(of, None, 1).await?.into_iter().next();
-        let turn_is_later = match (&newest, &turn) {
-            (Some(op), Some(turn)) => turn.target.meta.pos.seq > op.op.at.0,
-            (None, _) => true,
-            (Some(_), None) => false,
-        };
-        if turn_is_later {
-            let Some(turn) = turn else { return Ok((true, String::new())) };
-            let origin = self.store().turn_origin(of, turn.target.meta.id).await?;
-            let mine = origin.is_some_and(|origin| origin.person == person);
-            let shown = self.shown(of, turn.target.meta.id).await?;
-            return Ok((
-                mine,
-                shown.and_then(|shown| shown.entry.ok()).map(|entry| entry.author).unwrap_or_default(),
-            ));
-        }
-        let op = newest.map(|line| line.op);
-        let mine =
-            op.as_ref().is_some_and(|op| op.principal == by.principal && op.principal != Principal::Local);
-        Ok((mine, op.map(|op| op.author).unwrap_or_default()))
     }
 
     /// Takes one turn out of the middle.

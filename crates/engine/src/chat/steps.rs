@@ -63,7 +63,7 @@ impl Engine {
         Ok((told, last.map(|head| head.op)))
     }
 
-    async fn action_in_chat(&self, of: ConversationId, step: &AskedStep) -> Result<Action> {
+    pub(super) async fn action_in_chat(&self, of: ConversationId, step: &AskedStep) -> Result<Action> {
         Ok(match step {
             AskedStep::Rewind(entry) => Action::Rewind(*entry),
             AskedStep::Undo(count) => Action::Undo(*count),

@@ -9,17 +9,21 @@ mod questions;
 pub(super) use compare::posts_in;
 
 use retake_core::{
-    ArrivalOutcome, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow, ChatOrigin, ChatPerson,
-    ChatPlace, Commit, ConversationId, Entry, EntryId, Head, Post, PostKind, Role, Seq, Time, Told,
+    Action, ArrivalOutcome, ChangeOrigin, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow,
+    ChatOrigin, ChatPerson, ChatPlace, Commit, ConversationId, Entry, EntryId, Head, Post, PostKind,
+    Principal, Reason, Records as _, Refusal, Role, SeenState, Seq, Step, Time, Told,
 };
 
 use super::load::Loaded;
 use super::{Context, Store};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::rows::Key;
 
 /// The destination of the outbox for posts. No hook can have this name.
 pub(super) const POSTS: &str = "@posts";
+
+/// A person of a chat: the account, and the platform's id.
+type ChatMember = (String, String);
 
 /// How long an account belongs to a gateway without a sign of it.
 const LEASE_MS: i64 = 60_000;
@@ -200,6 +204,50 @@ impl Store {
             let entry = rows.entry(Key { log, seq: seq.0 })?;
             let origin = origin_of(rows, loaded, &entry)?;
             Ok(Some(ChatEntry { entry: Some(entry.meta.id), post, origin, content }))
+        })
+        .await
+    }
+
+    /// Who made the steps that this undo or redo would change: the name, and the person if it was one of a chat. Empty if there is
+    /// nothing to do.
+    pub async fn authors_of_steps(
+        &self,
+        of: ConversationId,
+        action: Action,
+        by: ChangeOrigin,
+    ) -> Result<Vec<(String, Option<ChatMember>)>> {
+        self.with(of, move |rows, loaded| {
+            let (records, seen) = (loaded.records(rows), SeenState::Anything);
+            let conversation = &loaded.conversation;
+            let commit = match action {
+                Action::Undo(count) => conversation.undo(&records, &by, seen, count),
+                Action::Redo(count) => conversation.redo(&records, &by, seen, count),
+                _ => return Ok(Vec::new()),
+            };
+            let ops = match commit {
+                Ok(commit) => commit.ops,
+                Err(StoreError::Refused(Refusal::NothingToUndo | Refusal::NothingToRedo)) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            let mut authors = Vec::new();
+            for op in ops {
+                let (Reason::Undo(step) | Reason::Redo(step)) = op.reason else { continue };
+                authors.push(match step {
+                    Step::Turn(opener) => {
+                        let entry = rows.entry(loaded.key(opener)?)?;
+                        let origin = origin_of(rows, loaded, &entry)?;
+                        (entry.author, origin.map(|it| (it.place.account, it.person)))
+                    }
+                    Step::Op(no) => {
+                        let op = records.op(no)?;
+                        match op.principal {
+                            Principal::Member { account, person } => (op.author, Some((account, person))),
+                            _ => (op.author, None),
+                        }
+                    }
+                });
+            }
+            Ok(authors)
         })
         .await
     }
