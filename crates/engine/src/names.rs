@@ -302,6 +302,9 @@ impl Engine {
         let mut found = Vec::new();
         for turn in turns {
             let all = self.store().turn_entries(conversation, turn).await?;
+            // A message that was taken back has the number of a turn on the path, and is none of its messages: it is refused.
+            let of_number = metas.iter().filter(|meta| meta.totals.turns == turn);
+            found.extend(of_number.map(|meta| meta.id).filter(|id| all.iter().all(|(other, _)| other != id)));
             found.extend(all.into_iter().filter(|(_, mark)| mark.is_visible()).map(|(id, _)| id));
         }
         // A turn without visible entries is refused under its given name.

@@ -158,6 +158,21 @@ async fn posts_command_counts_the_posts_that_stay() {
 }
 
 #[tokio::test]
+async fn drop_in_reply_to_a_message_that_was_taken_back_drops_nothing() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    gateway.commands(says("2", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.works(1).await;
+    gateway.says(says("3", "two")).await;
+    gateway.works(1).await;
+    let drop = InboundMessage { reply_to: Some("1".to_owned()), ..says("4", "/drop") };
+    gateway.commands(drop, ChatVerb::Drop, None).await;
+    let notices = gateway.works(1).await;
+    assert_eq!((gateway.answers(), texts(&desk, &conversation(&desk).await).await), (1, 2), "{notices:?}");
+}
+
+#[tokio::test]
 async fn gateways_case_67_undo_before_the_deletions_keeps_the_posts() {
     let (_desk, mut gateway) = paired(false).await;
     gateway.says(says("1", "one")).await;
