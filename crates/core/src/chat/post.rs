@@ -221,6 +221,8 @@ pub enum PostResult {
     Failed(PostFailure),
     /// Its text was replaced; further ids, if the edit is a message.
     Edited(Vec<String>),
+    /// The request for its deletion leaves.
+    Deleting,
     /// It was deleted.
     Deleted(Deletion),
     /// It stays.
@@ -386,6 +388,8 @@ impl Post {
             ) => {
                 (self.state, self.due) = (PostState::Gone(how), None);
             }
+            // The gateway that asks goes on with it.
+            (PostState::Deleting, PostResult::Deleting) => self = self.leased(now),
             (PostState::Deleting, PostResult::Stays(why)) => self.stays(why),
             // The request did not leave, and its entry was taken back meanwhile.
             (PostState::Sending, PostResult::Later(_)) if self.is_done => {

@@ -46,6 +46,32 @@ fn calls(world: &World) -> (usize, usize) {
     (world.platform.calls("delete_many").len(), world.platform.calls("delete").len())
 }
 
+/// Case 67: the gateway has all the work already when an undo brings a part of the posts back.
+#[tokio::test(start_paused = true)]
+async fn gateways_case_67_post_that_is_wanted_again_is_not_deleted() {
+    let batches = Capabilities {
+        bulk: Some(BulkDeletion { least: 1, most: 2, oldest: Duration::from_hours(48) }),
+        ..plain()
+    };
+    for (capabilities, probe) in [(plain(), Probe::Unknown), (batches, Probe::Yes { bulk: true })] {
+        let world = with_posts(capabilities, probe, &[6_000, 5_000, 4_000, 3_000, 2_000, 1_000]);
+        let _gateway = world.start();
+        world.until("the first call", |it| it.ledger.states().contains(&GONE)).await;
+        let kept = [1, 2];
+        kept.map(|at| world.ledger.book().posts[at].is_wanted = true);
+        world
+            .until("the others", |it| it.ledger.states().iter().filter(|it| **it == GONE).count() == 4)
+            .await;
+        world.pass(60_000).await;
+        let there = ["x1", "x2"]
+            .map(|id| world.platform.inside().messages.iter().any(|it| it.id == id && !it.is_deleted));
+        assert_eq!(
+            (there, kept.map(|at| world.ledger.states()[at].clone())),
+            ([true; 2], [State::Sent, State::Sent])
+        );
+    }
+}
+
 /// Case 50: too old, so no call is made.
 #[tokio::test(start_paused = true)]
 async fn gateways_case_50_a_post_beyond_its_window_stays_without_a_call() {

@@ -196,7 +196,7 @@ impl Ledger {
         };
         let post = &mut book.posts[at];
         let is_wanted = post.is_wanted;
-        if !matches!(settle.result, PostOutcome::Sending { .. }) {
+        if !matches!(settle.result, PostOutcome::Sending { .. } | PostOutcome::Deleting) {
             post.leased_ms = i64::MIN;
         }
         match settle.result {
@@ -237,6 +237,7 @@ impl Ledger {
                 post.edit = None;
                 post.ids.extend(ids);
             }
+            PostOutcome::Deleting => {}
             PostOutcome::Deleted { how } => post.state = State::Gone(how),
             PostOutcome::Stays { why } => post.state = State::Stays(why),
         }

@@ -157,6 +157,8 @@ pub enum PostOutcome {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ids: Vec<String>,
     },
+    /// The request for its deletion leaves now. If the reply says that the post is wanted, it must not.
+    Deleting,
     /// It was deleted.
     Deleted {
         /// How.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use retake_wire::chat::{Deletion, Place, PostOutcome, StayCause};
 
+use super::super::owner::NotDone;
 use super::super::{Context, RuntimeError, guarded, millis};
 use super::send::MARGIN_MS;
 use crate::adapter::{Deleted, Probe};
@@ -44,6 +45,8 @@ pub(super) enum Result {
     Split,
     NotPermitted,
     Wait(Failure),
+    /// These posts are wanted again. No call was made.
+    Wanted(Vec<String>),
 }
 
 /// What to do next in a place.
@@ -156,6 +159,11 @@ impl Deletions {
         }
     }
 
+    /// Makes the same call later, without the posts that are not open any more.
+    pub(super) fn put_back(&mut self, place: &Place, targets: Vec<Target>) {
+        self.lanes.entry(place.clone()).or_default().calls.push_front(targets);
+    }
+
     /// What to do next in a place. The place is busy with it until [`Deletions::free`].
     pub(super) fn next(&mut self, place: &Place, capabilities: &Capabilities, now: i64) -> (Next, Reports) {
         let mut reports = Vec::new();
@@ -209,6 +217,13 @@ impl Deletions {
             }
         }
         reports
+    }
+
+    /// These posts stay: the owner knows it.
+    pub(super) fn keep(&mut self, posts: &[String]) {
+        for post in posts {
+            self.posts.remove(post);
+        }
     }
 
     /// Gives posts back to the owner: those of a place that no call is being made for and that were taken before a time.
@@ -318,6 +333,25 @@ fn outcome(fate: Fate) -> PostOutcome {
     }
 }
 
+/// The posts among these that are wanted again: a step may have brought them back since the work was taken.
+async fn wanted(context: &Context, targets: &[Target]) -> std::result::Result<Vec<String>, RuntimeError> {
+    let mut posts: Vec<&String> = targets.iter().map(|target| &target.post).collect();
+    posts.dedup();
+    let mut wanted = Vec::new();
+    for post in posts {
+        match context.owner.settle(post, PostOutcome::Deleting).await {
+            Ok(true) => wanted.push(post.clone()),
+            Ok(false) => {}
+            Err(NotDone::End(error)) => return Err(error),
+            // An older owner does not know this report.
+            Err(NotDone::Refused(code)) => {
+                tracing::debug!(code = code.as_str(), "the owner does not say whether a post is wanted");
+            }
+        }
+    }
+    Ok(wanted)
+}
+
 /// Deletes messages by one call.
 pub(super) async fn call(
     context: &Context,
@@ -325,6 +359,10 @@ pub(super) async fn call(
     targets: &[Target],
     attempts: u32,
 ) -> std::result::Result<Result, RuntimeError> {
+    let kept = wanted(context, targets).await?;
+    if !kept.is_empty() {
+        return Ok(Result::Wanted(kept));
+    }
     let adapter = &*context.adapter;
     let mut ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
     ids.dedup();

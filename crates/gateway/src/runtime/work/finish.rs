@@ -96,6 +96,13 @@ impl Worker<'_> {
                 self.deletions.split(&place, targets);
                 Vec::new()
             }
+            delete::Result::Wanted(posts) => {
+                self.drop_job(id, Outcome::Again(now), now);
+                self.deletions.keep(&posts);
+                self.deletions.put_back(&place, targets);
+                posts.iter().for_each(|post| self.over(post, false));
+                Vec::new()
+            }
             delete::Result::Wait(failure) => {
                 let Failure::Wait { wait, bucket } = failure else { return };
                 self.drop_job(id, Outcome::Wait { wait, bucket }, now);

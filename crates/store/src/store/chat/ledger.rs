@@ -179,6 +179,7 @@ impl Context {
         let Some(before) = before else { return Ok(None) };
         let row = self.rows.log(key.log)?;
         let loaded = self.load(row.id)?;
+        let is_deletion = result == PostResult::Deleting;
         let is_cancelled = before.state == PostState::Cancelled || (before.is_done && before.ids.is_empty());
         let parts = match &result {
             PostResult::Sending { parts, .. } if !is_cancelled => *parts,
@@ -215,7 +216,9 @@ impl Context {
                 self.notices_of(&loaded, after.op, now)?;
             }
         }
-        Ok(Some(!is_cancelled))
+        // A post that came back onto the path since the deletion was leased is wanted.
+        let is_kept = before.state == PostState::Sent;
+        Ok(Some(if is_deletion { is_kept } else { !is_cancelled }))
     }
 
     /// The words of a notice are in the chat. If it was the answer to a question, its last words come as those of a notice that was sent
