@@ -158,6 +158,25 @@ async fn posts_command_counts_the_posts_that_stay() {
 }
 
 #[tokio::test]
+async fn post_that_stays_and_that_somebody_deletes_is_gone() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    let id = conversation(&desk).await;
+    desk.does(apply(&id, Action::Rewind { entry: "t1".to_owned() })).await;
+    for work in gateway.takes(5000).await {
+        if let PostAction::Delete { ids, .. } = work.action {
+            gateway.settles(&work.post, PostOutcome::Stays { why: StayCause::NotPermitted }).await;
+            let recalled = Inbound::Recalled { place: work.place, message: ids[0].clone(), by: None };
+            gateway.arrives("r", recalled, None).await;
+        }
+    }
+    let posts = get!(desk, Posts, Request::Posts(PostsOf { conversation: id, ..PostsOf::default() })).posts;
+    let answer = posts.iter().find(|post| post.entry.is_some()).expect("it");
+    assert_eq!(answer.state, PostStatus::Gone { how: Deletion::Gone });
+}
+
+#[tokio::test]
 async fn drop_in_reply_to_a_message_that_was_taken_back_drops_nothing() {
     let (desk, mut gateway) = paired(false).await;
     gateway.says(says("1", "one")).await;

@@ -383,7 +383,11 @@ impl Post {
             }
             // A lost one was looked for, and is certainly not there.
             (
-                PostState::Sending | PostState::Lost | PostState::Sent | PostState::Deleting,
+                PostState::Sending
+                | PostState::Lost
+                | PostState::Sent
+                | PostState::Deleting
+                | PostState::Stays(_),
                 PostResult::Deleted(how),
             ) => {
                 (self.state, self.due) = (PostState::Gone(how), None);
