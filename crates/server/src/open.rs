@@ -63,25 +63,39 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
         let data_dir = request.data_dir.clone();
         let (engine, notices) = Engine::open(request).await.map_err(problem)?;
         crate::draft_locks::clear(&data_dir);
-        let owner_info = Arc::new(OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0));
         let idle = match options.stays {
             OwnerLifetime::UntilTold => None,
             OwnerLifetime::WhileNeeded(given) => Some(given.unwrap_or(settings.owner.idle_s.0)),
         };
-        let present = Arc::new(ConnectedClients::new(idle, handed));
-        engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
-        let (settings, hub) = (Arc::new(settings), Arc::default());
-        Ok((
-            InProcess {
-                engine,
-                settings,
-                hub,
-                owner_info,
-                present,
-                once: Arc::default(),
-                caller: Arc::new(Caller::local()),
-            },
-            notices,
-        ))
+        let owner_info = OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0);
+        let present = ConnectedClients::new(idle, handed);
+        Ok((InProcess::made_of(engine, settings, owner_info, present), notices))
     })
+}
+
+impl InProcess {
+    /// The owner around an engine that a test or a benchmark has started from parts of its own. It ends when it gets a stop request.
+    pub fn around(engine: Arc<Engine>, settings: Settings, data_dir: PathBuf, config_file: PathBuf) -> Self {
+        let owner_info = OwnerInfo::new(data_dir, config_file, engine.by(None).time.0);
+        Self::made_of(engine, settings, owner_info, ConnectedClients::new(None, Arc::default()))
+    }
+
+    fn made_of(
+        engine: Arc<Engine>,
+        settings: Settings,
+        owner_info: OwnerInfo,
+        present: ConnectedClients,
+    ) -> Self {
+        let present = Arc::new(present);
+        engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
+        Self {
+            engine,
+            settings: Arc::new(settings),
+            hub: Arc::default(),
+            owner_info: Arc::new(owner_info),
+            present,
+            once: Arc::default(),
+            caller: Arc::new(Caller::local()),
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod drafts;
 mod edits;
 mod erased;
 mod events;
+mod gateway_model;
 mod heads;
 mod held;
 mod hidden;
