@@ -191,14 +191,18 @@ fn ledger(play: &Play, seen: &Seen) {
 /// The notice of a rewind in a place counts what became of its posts. Returns whether there was one.
 pub(super) fn counts(before: &Seen, after: &Seen, number: usize, is_blind: bool) -> bool {
     let place = place(number);
-    let is_new = |line: &&PostLine| line.place == place && !before.notices.contains_key(&line.post);
+    // A notice that was taken by the gateway and then cancelled was never sent.
+    let is_new = |line: &&PostLine| {
+        line.place == place && !before.notices.contains_key(&line.post) && line.state != PostStatus::Cancelled
+    };
     let notices = after.posts.iter().filter(is_new).filter_map(|line| after.notices.get(&line.post));
     let mut steps = notices.filter_map(|notice| match notice {
         ChatNotice::Step { step: ChatStep::Rewind, posts, .. } => Some(posts),
         _ => None,
     });
     let Some(posts) = steps.next() else { return false };
-    assert!(steps.next().is_none(), "two notices of one rewind");
+    let second = steps.next();
+    assert!(second.is_none(), "two notices of one rewind: {posts:?} {second:?} {:?}", after.posts);
     let (old, new) = (before.of_place(number), after.of_place(number));
     let gone = old.keys().filter(|id| !new.contains_key(*id)).count();
     let left = |of: &BTreeMap<&str, bool>| of.values().filter(|is_on_path| !**is_on_path).count();

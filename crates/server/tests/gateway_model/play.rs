@@ -325,6 +325,7 @@ impl Play {
             self.messages.iter().filter(|it| it.0.place == place).map(|it| it.0.message).collect();
         let named = self.random.choice(of_place);
         let talk = &mut self.talks[place];
+        let before = talk.visible();
         let (text, reply_to) = match (self.random.u8(..10), named) {
             (0..3, _) => {
                 talk.rewind(who, may_all, (count, None));
@@ -352,6 +353,18 @@ impl Play {
         let reply_to = reply_to.map(|message| format!("m{message}"));
         let key = self.key();
         let said = InboundMessage { text, reply_to, ..self.message(place, who, &format!("c{key}")) };
+        let is_asked = self.talks[place].is_asked(&before, who, is_shared(place));
+        self.platform.feed(&key, Inbound::Message(said), is_last);
+        if is_asked {
+            self.confirms(place, who, is_last);
+        }
+    }
+
+    /// Confirms the step that was asked about.
+    fn confirms(&mut self, place: usize, who: usize, is_last: bool) {
+        let key = self.key();
+        let text = "/confirm".to_owned();
+        let said = InboundMessage { text, ..self.message(place, who, &format!("c{key}")) };
         self.platform.feed(&key, Inbound::Message(said), is_last);
     }
 
@@ -470,8 +483,13 @@ impl Play {
             let key = self.key();
             let text = format!("/rewind {count}");
             let said = InboundMessage { text, ..self.message(place, who, &format!("c{key}")) };
-            self.platform.feed(&key, Inbound::Message(said), true);
+            let seen = self.talks[place].visible();
             self.talks[place].rewind(who, true, (count, None));
+            let is_asked = self.talks[place].is_asked(&seen, who, is_shared(place));
+            self.platform.feed(&key, Inbound::Message(said), true);
+            if is_asked {
+                self.confirms(place, who, true);
+            }
             self.settles(seed, false).await;
             check::all(self).await;
             let after = Seen::now(self).await;

@@ -66,8 +66,16 @@ pub(super) struct Talk {
 }
 
 impl Talk {
+    /// Whether a step since these turns were visible takes back so much that it is asked about first: more than one turn, or one of
+    /// somebody else where others read it.
+    pub(super) fn is_asked(&self, before: &[usize], by: usize, is_shared: bool) -> bool {
+        let now = self.visible();
+        let gone: Vec<usize> = before.iter().copied().filter(|turn| !now.contains(turn)).collect();
+        gone.len() > 1 || is_shared && gone.iter().any(|turn| self.turns[*turn].by != by)
+    }
+
     /// The turns that people see.
-    fn visible(&self) -> Vec<usize> {
+    pub(super) fn visible(&self) -> Vec<usize> {
         self.path.iter().copied().filter(|turn| !self.dropped.contains(turn)).collect()
     }
 

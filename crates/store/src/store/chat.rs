@@ -28,6 +28,9 @@ type ChatMember = (String, String);
 /// How long an account belongs to a gateway without a sign of it.
 const LEASE_MS: i64 = 60_000;
 
+/// How long a lease is not renewed.
+const RENEW_MS: i64 = 10_000;
+
 /// The most events that are removed in one transaction.
 const EVENTS_AT_ONCE: usize = 1000;
 
@@ -49,6 +52,12 @@ impl Store {
                     if *other != holder && Some(other) != replaces.as_ref() && *until > now =>
                 {
                     Ok(Some(other.clone()))
+                }
+                // Each request of a gateway renews it; one write in a while is enough.
+                Some((same, until))
+                    if *same == holder && until.0.saturating_sub(now.0) > LEASE_MS - RENEW_MS =>
+                {
+                    Ok(None)
                 }
                 _ => {
                     let lease = Some((holder, Time(now.0.saturating_add(LEASE_MS))));

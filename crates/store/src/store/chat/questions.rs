@@ -89,14 +89,19 @@ impl Store {
             let id = context.rows.log(key.log)?.id;
             let loaded = context.load(id)?;
             // A comparison may have planned a notice of the same step. One is enough.
-            if let Some(op) = op
-                && let Some(other) = context.step_notice(&loaded, &post.place, op)?
-                && other.state == PostState::Planned
-            {
-                context.rows.set_post(
-                    &loaded.row,
-                    &Post { state: PostState::Cancelled, due: None, op: None, ..other },
-                )?;
+            let other = match op {
+                Some(op) => context.step_notice(&loaded, &post.place, op)?,
+                None => None,
+            };
+            match other {
+                Some(other) if other.state == PostState::Planned => {
+                    let never = Post { state: PostState::Cancelled, due: None, op: None, ..other };
+                    context.rows.set_post(&loaded.row, &never)?;
+                }
+                Some(other) if other.no != post.no => {
+                    return context.rows.set_post(&loaded.row, &closed(post, now));
+                }
+                _ => {}
             }
             context.reword(&loaded, post, notice, op, now)
         })
@@ -106,12 +111,9 @@ impl Store {
     /// Deletes a question from its chat: nobody can answer it any more.
     pub async fn remove_question(&self, key: PostKey, now: Time) -> Result<()> {
         self.write(move |context| {
-            let Some(mut post) = context.rows.post(key)? else { return Ok(()) };
+            let Some(post) = context.rows.post(key)? else { return Ok(()) };
             let row = context.rows.log(key.log)?;
-            if let PostKind::Notice(notice) = &mut post.kind {
-                notice.asks = None;
-            }
-            context.rows.set_post(&row, &post.removed(now))
+            context.rows.set_post(&row, &closed(post, now))
         })
         .await
     }
@@ -209,6 +211,14 @@ impl Context {
         }
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
+}
+
+/// A question that goes: nobody can answer it any more.
+fn closed(mut post: Post, now: Time) -> Post {
+    if let PostKind::Notice(notice) = &mut post.kind {
+        notice.asks = None;
+    }
+    post.removed(now)
 }
 
 fn turn_label(rows: &dyn Rows, loaded: &Loaded, entry: EntryId) -> Result<String> {
