@@ -1,15 +1,17 @@
 //! Chats: the places that conversations are bound to, where a turn came from, and the posts of its answers. The state of a post
 //! follows from what is wanted and from what the platform said (`docs/spec/gateways.md`, section 4). Must never hold a text.
 
+mod counts;
 mod notice;
 mod post;
 mod question;
 mod step_posts;
 
+pub use counts::{PostCounts, post_counts};
 pub use notice::{ChatNotice, ChatNoticeKind};
 pub use post::{
-    Deletion, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask,
-    PostWork, StayCause, post_counts,
+    Deletion, Post, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork,
+    StayCause,
 };
 pub use question::{AskedStep, ChatButton, ChatQuestion};
 pub use step_posts::{PlacePosts, step_posts};

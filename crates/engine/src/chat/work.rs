@@ -13,7 +13,7 @@ use crate::error::{EngineError, Kind, Result};
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 impl Engine {
-    /// Leases work of an account; waits for it. A later request for work of the same account ends the wait: the gateway of the
+    /// Leases work of an account; waits for it. A later request for work of the same account ends the wait. The gateway of the
     /// earlier one may be gone, and what it got would wait until the lease ends.
     pub async fn chat_take(
         &self,

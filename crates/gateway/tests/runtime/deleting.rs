@@ -58,7 +58,7 @@ async fn gateways_case_67_post_that_is_wanted_again_is_not_deleted() {
         let _gateway = world.start();
         world.until("the first call", |it| it.ledger.states().contains(&GONE)).await;
         let kept = [1, 2];
-        kept.map(|at| world.ledger.book().posts[at].is_wanted = true);
+        kept.into_iter().for_each(|at| world.ledger.book().posts[at].is_wanted = true);
         world
             .until("the others", |it| it.ledger.states().iter().filter(|it| **it == GONE).count() == 4)
             .await;

@@ -1,6 +1,7 @@
 //! The states of posts.
 
 use super::*;
+use crate::chat::post_counts;
 
 const NOW: Time = Time(1_000_000);
 
