@@ -14,7 +14,7 @@ pub use post::{
     StayCause,
 };
 pub use question::{AskedStep, ChatButton, ChatQuestion};
-pub use step_posts::{PlacePosts, step_posts};
+pub use step_posts::{PlacePosts, missing_parts, step_posts};
 
 use crate::id::{ConversationId, EntryId, Seq, Time};
 

@@ -37,6 +37,8 @@ pub(crate) struct ChatState {
     is_over: AtomicBool,
     /// The conversations with a run of a chat, whose owners can be asked there.
     attended: Arc<Mutex<Vec<ConversationId>>>,
+    /// The open approvals of each place.
+    approvals: Mutex<BTreeMap<ChatPlace, Vec<PostKey>>>,
     /// The number of the newest request for work of each account.
     takes: Mutex<BTreeMap<String, u64>>,
 }
@@ -58,6 +60,24 @@ impl ChatState {
     fn attend(&self, of: ConversationId) -> Attended {
         self.attended.lock().unwrap_or_else(PoisonError::into_inner).push(of);
         Attended(Arc::clone(&self.attended), of)
+    }
+
+    /// An approval was opened in a place, or closed there.
+    fn set_approval(&self, place: &ChatPlace, key: PostKey, is_open: bool) {
+        let mut all = self.approvals.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = all.entry(place.clone()).or_default();
+        open.retain(|other| *other != key);
+        if is_open {
+            open.push(key);
+        } else if open.is_empty() {
+            all.remove(place);
+        }
+    }
+
+    /// The newest open approval of a place.
+    fn open_approval(&self, place: &ChatPlace) -> Option<PostKey> {
+        let all = self.approvals.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(place).and_then(|open| open.last()).copied()
     }
 
     /// Whether the run of a conversation can ask in a chat.

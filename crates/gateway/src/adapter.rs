@@ -175,7 +175,7 @@ pub enum Style {
 pub struct Button {
     /// Its label.
     pub label: String,
-    /// What comes back when it is pressed: at most 42 characters of `[A-Za-z0-9_-]`.
+    /// What comes back when it is pressed: at most 64 characters of `[A-Za-z0-9_-]`.
     pub data: String,
 }
 

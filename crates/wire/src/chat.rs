@@ -28,7 +28,7 @@ pub use work::{
 pub struct ChatButton {
     /// What it does.
     pub label: ButtonLabel,
-    /// What comes back when it is pressed: at most 42 characters of `[A-Za-z0-9_-]`.
+    /// What comes back when it is pressed: at most 64 characters of `[A-Za-z0-9_-]`.
     pub data: String,
 }
 

@@ -12,6 +12,8 @@ pub struct ChatQuestion {
     pub head: Head,
     /// The digest of the plan of files that the person has seen.
     pub files: Option<[u8; 16]>,
+    /// How often its post has asked something before: a button of an earlier question is void.
+    pub round: u32,
     /// The buttons, in their order.
     pub buttons: Vec<ChatButton>,
 }

@@ -69,16 +69,23 @@ pub fn step_posts(gone: Vec<Post>, came: Vec<Post>, made: Option<OpNo>, now: Tim
         places.entry(post.place.clone()).or_default().takes(&post);
     }
     let came: Vec<Post> = came.into_iter().map(|post| post.wanted(true, OpNo::default(), now)).collect();
-    let is_gone = |post: &Post| matches!(post.state, PostState::Gone(_));
     for posts in came.chunk_by(|one, next| one.kind == next.kind) {
-        for post in posts {
-            // Posted again: the old ones do not count.
-            let is_replaced = is_gone(post) && posts.iter().any(|it| it.place == post.place && !is_gone(it));
-            if !is_replaced {
-                places.entry(post.place.clone()).or_default().brings(post);
-            }
+        for post in posts.iter().filter(|post| !is_replaced(post, posts)) {
+            places.entry(post.place.clone()).or_default().brings(post);
         }
     }
     let named = places.into_iter().map(|(place, posts)| PlacePosts { place, ..posts });
     named.filter(|posts| !posts.is_empty()).collect()
+}
+
+/// Whether a part that is gone was posted again.
+fn is_replaced(post: &Post, all: &[Post]) -> bool {
+    let is_later = |it: &Post| it.place == post.place && it.part.0 == post.part.0 && it.no > post.no;
+    matches!(post.state, PostState::Gone(_)) && all.iter().any(is_later)
+}
+
+/// How many parts of an answer are gone and were not posted again.
+pub fn missing_parts(parts: &[Post]) -> u32 {
+    let is_gone = |post: &&Post| matches!(post.state, PostState::Gone(_)) && !is_replaced(post, parts);
+    u32::try_from(parts.iter().filter(is_gone).count()).unwrap_or(u32::MAX)
 }

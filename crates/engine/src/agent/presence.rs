@@ -62,9 +62,9 @@ impl Engine {
         i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Whether no client can answer, and none has left recently.
-    pub(crate) fn is_unattended(&self, of: ConversationId, listening: &Listening) -> bool {
-        if self.chats.is_attended(of) {
+    /// Whether no client can answer, and none has left recently. `asks`: the conversation, if an owner can be asked in a chat.
+    pub(crate) fn is_unattended(&self, asks: Option<ConversationId>, listening: &Listening) -> bool {
+        if asks.is_some_and(|of| self.chats.is_attended(of)) {
             return false;
         }
         let now = self.now().0;
@@ -73,13 +73,13 @@ impl Engine {
     }
 
     /// Waits until no client that can answer has been connected for the configured time.
-    pub(crate) async fn until_unattended(&self, of: ConversationId, listening: &Listening) {
+    pub(crate) async fn until_unattended(&self, asks: Option<ConversationId>, listening: &Listening) {
         // A client that was never seen counts as just gone.
         let mut last = self.now().0;
         loop {
             let now = self.now().0;
             match self.unattended_since(listening, now) {
-                _ if self.chats.is_attended(of) => last = now,
+                _ if asks.is_some_and(|of| self.chats.is_attended(of)) => last = now,
                 None => last = now,
                 Some(since) if now.saturating_sub(since.max(last)) >= self.answer_wait_ms() => return,
                 Some(_) => {}

@@ -83,13 +83,15 @@ impl Engine {
             Some(there) => {
                 let (head, _) = self.now_at(of).await?;
                 let buttons = vec![ChatButton::Approve(call.clone()), ChatButton::Deny(call.clone())];
-                let asks_owner = ChatQuestion { person: None, head, files: None, buttons };
+                let asks_owner = ChatQuestion { person: None, head, files: None, round: 0, buttons };
                 let told = ChatNotice {
                     code: Some(asks.call.tool),
                     asks: Some(asks_owner),
                     ..notice(ChatNoticeKind::ApprovalNeeded)
                 };
-                Some(self.notify_chat(of, &there, told, None, None).await?)
+                let key = self.notify_chat(of, &there, told, None, None).await?;
+                self.chats.set_approval(&there, key, true);
+                Some(key)
             }
             None => None,
         };
@@ -133,7 +135,10 @@ impl Engine {
     async fn close_question(&self, key: PostKey, told: ChatNotice) {
         let closed = async {
             let open = match self.store().post(key).await? {
-                Some((_, post)) => matches!(post.kind, PostKind::Notice(ChatNotice { asks: Some(_), .. })),
+                Some((_, post)) => {
+                    self.chats.set_approval(&post.place, key, false);
+                    matches!(post.kind, PostKind::Notice(ChatNotice { asks: Some(_), .. }))
+                }
                 None => false,
             };
             if open {

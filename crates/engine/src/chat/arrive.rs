@@ -100,7 +100,7 @@ impl Engine {
     /// writes there: a group is allowed by itself, and not by its people.
     async fn binding_for(&self, message: &ChatMessage, role: ChatRole) -> Result<Option<ChatBinding>> {
         if let Some(binding) = self.store().chat_binding(message.place.clone()).await? {
-            return Ok(Some(binding));
+            return self.with_audience(binding, message).await.map(Some);
         }
         // A thread of an allowed chat is allowed, too.
         let whole = ChatPlace { thread: None, ..message.place.clone() };
@@ -111,6 +111,17 @@ impl Engine {
             true => self.bind_new(message).await.map(Some),
             false => Ok(None),
         }
+    }
+
+    /// People come to a place and leave it: a binding says who reads it by the last message.
+    async fn with_audience(&self, binding: ChatBinding, message: &ChatMessage) -> Result<ChatBinding> {
+        let person = Some(message.person.clone()).filter(|_| !message.is_shared);
+        if (binding.is_shared, &binding.person) == (message.is_shared, &person) {
+            return Ok(binding);
+        }
+        let binding = ChatBinding { is_shared: message.is_shared, person, ..binding };
+        self.store().bind_chat(binding.clone()).await?;
+        Ok(binding)
     }
 
     /// Binds the place of a message to a new conversation.

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::run::Start;
 
 /// The most turns that one command takes back.
-const TURNS_MAX: u32 = 100;
+pub(super) const TURNS_MAX: usize = 100;
 
 /// The most turns of a list.
 const TURNS_SHOWN: usize = 8;
@@ -32,14 +32,14 @@ impl Engine {
         let by = ChangeOrigin { chat: None, ..self.member(event, message) };
         let role = self.chat_role(message).await?;
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
-        let steps = usize::try_from(count.unwrap_or(1).clamp(1, TURNS_MAX)).unwrap_or(1);
+        let steps = usize::try_from(count.unwrap_or(1)).unwrap_or(1).clamp(1, TURNS_MAX);
         let told = match verb {
             ChatVerb::Rewind => self.rewind_in_chat(of, message, (count, may_all), by).await,
             ChatVerb::Undo => {
-                self.step_back_in_chat(of, message, (AskedStep::Undo(steps), may_all), by).await
+                self.step_in_chat(of, message, (AskedStep::Undo(steps), may_all), by, None).await
             }
             ChatVerb::Redo => {
-                self.step_back_in_chat(of, message, (AskedStep::Redo(steps), may_all), by).await
+                self.step_in_chat(of, message, (AskedStep::Redo(steps), may_all), by, None).await
             }
             ChatVerb::Drop => self.drop_in_chat(of, message, may_all, by).await,
             ChatVerb::Retry => return self.retry_in_chat(of, message, may_all, by).await,
@@ -47,6 +47,10 @@ impl Engine {
                 true => (notice(ChatNoticeKind::Stopped), None),
                 false => (nothing(verb), None),
             }),
+            ChatVerb::New if role != ChatRole::Owner && self.has_folder(of).await? => {
+                // The new conversation would not have the permissions of this one.
+                Ok((notice(ChatNoticeKind::OwnersOnly), None))
+            }
             ChatVerb::New => {
                 let new = self.bind_new(message).await?;
                 let told = notice(ChatNoticeKind::NewConversation);
@@ -70,6 +74,10 @@ impl Engine {
         self.notify_chat(of, &message.place, told, Some(&message.message), op).await.map(drop)
     }
 
+    async fn has_folder(&self, of: ConversationId) -> Result<bool> {
+        Ok(self.store().snapshot(of).await?.folder().is_some())
+    }
+
     async fn chat_role(&self, message: &ChatMessage) -> Result<ChatRole> {
         let known = self.store().chat_person(message.place.account.clone(), message.person.clone()).await?;
         Ok(known.map_or(ChatRole::Member, |person| person.role))
@@ -90,7 +98,7 @@ impl Engine {
             },
             (None, None) => return Ok((self.choose(of, message, None).await?, None)),
             (None, Some(count)) => {
-                let count = usize::try_from(count.min(TURNS_MAX)).unwrap_or(1).max(1);
+                let count = usize::try_from(count).unwrap_or(1).clamp(1, TURNS_MAX);
                 let mut targets = self.store().targets(of, None, count).await?;
                 match targets.len() == count {
                     true => targets.remove(count - 1).target.meta.id,
@@ -117,7 +125,8 @@ impl Engine {
         let older = has_more.then_some(ChatButton::Older(oldest));
         let turns = ids.into_iter().map(ChatButton::Turn);
         let buttons = turns.chain(older).chain([ChatButton::Cancel]).collect();
-        let asks = ChatQuestion { person: Some(message.person.clone()), head, files: None, buttons };
+        let asks =
+            ChatQuestion { person: Some(message.person.clone()), head, files: None, round: 0, buttons };
         Ok(ChatNotice { asks: Some(asks), ..notice(ChatNoticeKind::Choose) })
     }
 
@@ -130,23 +139,19 @@ impl Engine {
         may_all: bool,
         by: ChangeOrigin,
     ) -> Result<Told> {
-        let most = usize::try_from(TURNS_MAX).unwrap_or(100);
-        let targets = self.store().targets(of, None, most).await?;
+        let targets = self.store().targets(of, None, TURNS_MAX).await?;
         // The entry is in the turn whose own entries have it; the turn itself may be named, too.
         let pos = self.store().meta(of, entry).await?;
         let at = targets
             .iter()
             .position(|line| Some(line.target.meta.pos) == pos.turn || line.target.meta.id == entry);
         let Some(at) = at else { return Ok((nothing(ChatVerb::Rewind), None)) };
-        if !may_all && let Some(refusal) = self.turns_of_others(of, message, &targets[..=at]).await? {
-            return Ok((refusal, None));
-        }
         let step = AskedStep::Rewind(targets[at].target.meta.id);
-        self.step_in_chat(of, message, step, by, None).await
+        self.step_in_chat(of, message, (step, may_all), by, None).await
     }
 
     /// The refusal to take back turns of other people. It offers to drop only the person's own.
-    async fn turns_of_others(
+    pub(super) async fn turns_of_others(
         &self,
         of: ConversationId,
         message: &ChatMessage,
@@ -171,28 +176,10 @@ impl Engine {
         }
         let (head, _) = self.now_at(of).await?;
         let buttons = vec![ChatButton::DropMine(mine.clone())];
-        let asks = ChatQuestion { person: Some(message.person.clone()), head, files: None, buttons };
+        let asks =
+            ChatQuestion { person: Some(message.person.clone()), head, files: None, round: 0, buttons };
         let asks = Some(asks).filter(|_| !mine.is_empty());
         Ok(Some(ChatNotice { names, asks, ..notice(ChatNoticeKind::TurnsOfOthers) }))
-    }
-
-    /// Undo and redo: in a shared place a member changes only steps that were all their own.
-    async fn step_back_in_chat(
-        self: &Arc<Self>,
-        of: ConversationId,
-        message: &ChatMessage,
-        (step, may_all): (AskedStep, bool),
-        by: ChangeOrigin,
-    ) -> Result<Told> {
-        if !may_all {
-            let member = Some((message.place.account.clone(), message.person.clone()));
-            let action = self.action_in_chat(of, &step).await?;
-            let steps = self.store().authors_of_steps(of, action, by.clone()).await?;
-            if let Some((name, _)) = steps.into_iter().find(|(_, person)| *person != member) {
-                return Ok((ChatNotice { names: vec![name], ..notice(ChatNoticeKind::StepOfOther) }, None));
-            }
-        }
-        self.step_in_chat(of, message, step, by, None).await
     }
 
     /// Takes one turn out of the middle.
@@ -209,11 +196,7 @@ impl Engine {
         let Some(entry) = self.turn_in_chat(of, &message.place, reply_to).await? else {
             return Ok((notice(ChatNoticeKind::NotOfThisConversation), None));
         };
-        let origin = self.store().turn_origin(of, entry).await?;
-        if !may_all && origin.is_none_or(|origin| origin.person != message.person) {
-            return Ok((notice(ChatNoticeKind::OwnersOnly), None));
-        }
-        self.step_in_chat(of, message, AskedStep::Drop(vec![entry]), by, None).await
+        self.step_in_chat(of, message, (AskedStep::Drop(vec![entry]), may_all), by, None).await
     }
 
     async fn retry_in_chat(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ChatQuestion,
-    ChatRole, ConversationId, PostKey, PostKind,
+    ChatRole, ConversationId, OpNo, PostKey, PostKind,
 };
 
 use super::steps::Told;
@@ -30,15 +30,16 @@ pub struct ChatPress {
     pub button: String,
 }
 
-/// The data of a button: the name of its post and its number there.
-pub fn button_data(key: PostKey, number: usize) -> String {
-    format!("{}-{}-{number}", key.log.0, key.no.0)
+/// The data of a button: the name of its post, the round of its question, and its number there.
+pub fn button_data(key: PostKey, round: u32, number: usize) -> String {
+    format!("{}-{}-{round}-{number}", key.log.0, key.no.0)
 }
 
-/// The post and the number that the data of a button names.
-fn button_named(data: &str) -> Option<(PostKey, usize)> {
-    let (post, number) = data.rsplit_once('-')?;
-    Some((post.replace('-', ".").parse().ok()?, number.parse().ok()?))
+/// The post, the round and the number that the data of a button names.
+fn button_named(data: &str) -> Option<(PostKey, u32, usize)> {
+    let mut parts = data.rsplitn(3, '-');
+    let (number, round) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some((parts.next()?.replace('-', ".").parse().ok()?, round, number))
 }
 
 /// A question that was found, and who answers it.
@@ -48,6 +49,33 @@ struct Asked {
     asks: ChatQuestion,
     /// The notice of the question.
     told: ChatNotice,
+    /// The operation that the notice tells of.
+    op: Option<OpNo>,
+}
+
+impl Asked {
+    fn is_about_a_call(&self) -> bool {
+        matches!(self.asks.buttons.first(), Some(ChatButton::Approve(_)))
+    }
+
+    /// The button that does what the question asks about. A list of turns has none: the turn must be named.
+    fn yes(&self) -> Option<usize> {
+        let is_yes = |button: &ChatButton| {
+            matches!(
+                button,
+                ChatButton::Confirm(_)
+                    | ChatButton::DropMine(_)
+                    | ChatButton::PostAgain { .. }
+                    | ChatButton::Approve(_)
+            )
+        };
+        self.asks.buttons.iter().position(is_yes)
+    }
+
+    /// The button that leaves everything as it is.
+    fn no(&self) -> Option<usize> {
+        self.asks.buttons.iter().position(|button| matches!(button, ChatButton::Cancel | ChatButton::Deny(_)))
+    }
 }
 
 impl Engine {
@@ -60,21 +88,20 @@ impl Engine {
         let Some(role) = known.map(|person| person.role).filter(|role| role.may_talk()) else {
             return Ok(Arrived::Known(ArrivalOutcome::Ignored));
         };
-        let Some((key, number)) = button_named(&press.button) else {
-            return Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
-        };
-        let asked = self
-            .asked(key)
-            .await?
-            .filter(|(_, place)| (&place.account, &place.chat) == (&press.place.account, &press.place.chat));
-        let Some((asked, place)) = asked else {
-            return Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
-        };
-        let binding = self.store().chat_binding(place.clone()).await?;
-        let message = ChatMessage {
-            is_shared: binding.is_some_and(|binding| binding.is_shared),
-            ..message_of(press, place)
-        };
+        let stale = || Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
+        let Some((key, round, number)) = button_named(&press.button) else { return stale() };
+        // The question may be another one by now, in the same post.
+        let asked = self.asked(key).await?.filter(|(asked, place)| {
+            (&place.account, &place.chat) == (&press.place.account, &press.place.chat)
+                && asked.asks.round == round
+        });
+        let Some((asked, place)) = asked else { return stale() };
+        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return stale() };
+        // An approval is asked in the chat of an owner, whatever is bound there.
+        if binding.conversation != asked.of && !asked.is_about_a_call() {
+            return stale();
+        }
+        let message = ChatMessage { is_shared: binding.is_shared, ..message_of(press, place) };
         let told = self.answered(event, &message, role, &asked, number).await?;
         Ok(Arrived::Pressed(told))
     }
@@ -84,10 +111,10 @@ impl Engine {
         let Some((of, post)) = self.store().post(key).await? else { return Ok(None) };
         let PostKind::Notice(told) = post.kind else { return Ok(None) };
         let Some(asks) = told.asks.clone() else { return Ok(None) };
-        Ok(Some((Asked { of, key, asks, told }, post.place)))
+        Ok(Some((Asked { of, key, asks, told, op: post.op }, post.place)))
     }
 
-    /// `/confirm` and `/cancel`: the first and the last button of the newest question that the person may answer.
+    /// `/confirm` and `/cancel`: answers the newest question that the person may answer.
     pub(super) async fn answer_in_chat(
         self: &Arc<Self>,
         of: ConversationId,
@@ -97,19 +124,41 @@ impl Engine {
         verb: ChatVerb,
     ) -> Result<Option<ChatNotice>> {
         let (place, person) = (message.place.clone(), message.person.clone());
-        let found = self.store().last_question(of, place, person, role == ChatRole::Owner).await?;
-        let asked = match found {
+        let own = self.store().last_question(of, place.clone(), person, role == ChatRole::Owner).await?;
+        let call = self.chats.open_approval(&place).filter(|_| role == ChatRole::Owner);
+        let asked = match self.newer(own, call).await? {
             Some(key) => self.asked(key).await?,
             None => None,
         };
-        let Some((asked, _)) = asked else { return Ok(Some(coded(ChatNoticeKind::Nothing, verb))) };
+        let nothing = Ok(Some(coded(ChatNoticeKind::Nothing, verb)));
+        let Some((asked, _)) = asked else { return nothing };
         let number = match verb {
-            ChatVerb::Confirm => 0,
-            _ => asked.asks.buttons.len() - 1,
+            ChatVerb::Confirm => asked.yes(),
+            _ => asked.no(),
+        };
+        let Some(number) = number else {
+            if verb == ChatVerb::Cancel {
+                // What was said stays, and offers nothing any more.
+                let told = ChatNotice { asks: None, posts: 0, ..asked.told };
+                self.store().answer_question(asked.key, told, asked.op, self.now()).await?;
+                return Ok(None);
+            }
+            return nothing;
         };
         // The question itself becomes the answer.
         self.answered(event, message, role, &asked, number).await?;
         Ok(None)
+    }
+
+    /// The newer one of two posts.
+    async fn newer(&self, one: Option<PostKey>, other: Option<PostKey>) -> Result<Option<PostKey>> {
+        let (Some(one), Some(other)) = (one, other) else { return Ok(one.or(other)) };
+        let mut since = Vec::new();
+        for key in [one, other] {
+            let post = self.store().post(key).await?;
+            since.push((post.and_then(|(_, post)| post.sent).map(|(at, ..)| at), key));
+        }
+        Ok(since.into_iter().max_by_key(|(at, _)| *at).map(|(_, key)| key))
     }
 
     /// Does what a button says. The notice is for the person who pressed it.
@@ -162,17 +211,18 @@ impl Engine {
         match button {
             ChatButton::Confirm(step) => {
                 let seen = Some((asked.asks.head, asked.asks.files));
-                self.step_in_chat(of, message, step.clone(), by, seen).await
+                self.step_in_chat(of, message, (step.clone(), may_all), by, seen).await
             }
             ChatButton::Turn(entry) => self.rewind_to(of, message, *entry, may_all, by).await,
             ChatButton::Older(entry) => Ok((self.choose(of, message, Some(*entry)).await?, None)),
             ChatButton::DropMine(entries) => {
-                self.step_in_chat(of, message, AskedStep::Drop(entries.clone()), by, None).await
+                self.step_in_chat(of, message, (AskedStep::Drop(entries.clone()), may_all), by, None).await
             }
             ChatButton::PostAgain { first, to } => {
                 let place = message.place.clone();
                 let posts = self.store().post_again(of, place, (*first, *to), self.now()).await?;
-                Ok((ChatNotice { posts, ..notice(ChatNoticeKind::PostedAgain) }, None))
+                let kind = if posts == 0 { ChatNoticeKind::Stale } else { ChatNoticeKind::PostedAgain };
+                Ok((ChatNotice { posts, ..notice(kind) }, None))
             }
             ChatButton::Approve(call) | ChatButton::Deny(call) => {
                 let (decision, kind) = match button {
@@ -196,8 +246,13 @@ impl Engine {
         if now.op != asked.asks.head.op {
             return Ok(false);
         }
+        let depth = self.store().snapshot(asked.of).await?.conversation().tree.depth();
         let last = self.store().targets(asked.of, None, 1).await?.into_iter().next();
-        Ok(last.is_none_or(|last| last.target.meta.pos.seq <= asked.asks.head.seq.0))
+        // A turn of the parent is older than anything here.
+        Ok(last.is_none_or(|last| {
+            let pos = last.target.meta.pos;
+            pos.depth < depth || pos.seq <= asked.asks.head.seq.0
+        }))
     }
 }
 
@@ -236,12 +291,14 @@ mod tests {
     #[test]
     fn data_of_a_button_names_its_post_and_its_number() {
         let key = PostKey { log: LogNo(12), no: PostNo(345) };
-        let data = button_data(key, 6);
-        assert_eq!(data, "12-345-6");
-        assert_eq!(button_named(&data), Some((key, 6)));
-        let longest = button_data(PostKey { log: LogNo(i64::MAX), no: PostNo(i64::MAX as u64) }, 99);
-        assert!(longest.len() <= 42, "{longest}");
-        for odd in ["", "-", "1-2", "1-2-x", "a-b-c", "1-2-3-4"] {
+        let data = button_data(key, 3, 6);
+        assert_eq!(data, "12-345-3-6");
+        assert_eq!(button_named(&data), Some((key, 3, 6)));
+        let longest =
+            button_data(PostKey { log: LogNo(i64::MAX), no: PostNo(i64::MAX as u64) }, u32::MAX, 99);
+        // The least that a platform permits.
+        assert!(longest.len() <= 64, "{longest}");
+        for odd in ["", "-", "1-2-3", "1-2-3-x", "a-b-c-d", "1-2-3-4-5"] {
             assert_eq!(button_named(odd), None, "{odd}");
         }
     }

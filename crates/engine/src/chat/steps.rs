@@ -8,7 +8,8 @@ use retake_core::{
     ConversationId, Head, OpNo, Reason, Receipt, SeenState,
 };
 
-use super::{ChatMessage, notice};
+use super::commands::TURNS_MAX;
+use super::{ChatMessage, ChatVerb, nothing, notice};
 use crate::Engine;
 use crate::error::Result;
 use crate::files::{FileOptions, PlannedFiles};
@@ -24,15 +25,19 @@ pub(super) type Told = (ChatNotice, Option<OpNo>);
 pub(super) type Seen = (Head, Option<[u8; 16]>);
 
 impl Engine {
-    /// Makes a step, or asks whether to. A run at work is stopped first.
+    /// Makes a step, or asks whether to. A run at work is stopped first. `may_all`: also what others said and did.
     pub(super) async fn step_in_chat(
         self: &Arc<Self>,
         of: ConversationId,
         message: &ChatMessage,
-        step: AskedStep,
+        (step, may_all): (AskedStep, bool),
         by: ChangeOrigin,
         seen: Option<Seen>,
     ) -> Result<Told> {
+        // Who asked may have lost a right since the question.
+        if !may_all && let Some(refusal) = self.step_of_others(of, message, &step, &by).await? {
+            return Ok((refusal, None));
+        }
         let action = self.action_in_chat(of, &step).await?;
         let options = FileOptions { stop: true, ..FileOptions::default() };
         let planned = self.plan_both(of, action.clone(), options.clone()).await?;
@@ -63,7 +68,42 @@ impl Engine {
         Ok((told, last.map(|head| head.op)))
     }
 
-    pub(super) async fn action_in_chat(&self, of: ConversationId, step: &AskedStep) -> Result<Action> {
+    /// The refusal of a step that changes what others said or did.
+    async fn step_of_others(
+        &self,
+        of: ConversationId,
+        message: &ChatMessage,
+        step: &AskedStep,
+        by: &ChangeOrigin,
+    ) -> Result<Option<ChatNotice>> {
+        match step {
+            AskedStep::Rewind(entry) => {
+                let targets = self.store().targets(of, None, TURNS_MAX).await?;
+                let at = targets.iter().position(|line| line.target.meta.id == *entry);
+                let Some(at) = at else { return Ok(Some(nothing(ChatVerb::Rewind))) };
+                self.turns_of_others(of, message, &targets[..=at]).await
+            }
+            AskedStep::Drop(entries) => {
+                for entry in entries {
+                    let origin = self.store().turn_origin(of, *entry).await?;
+                    if origin.is_none_or(|origin| origin.person != message.person) {
+                        return Ok(Some(notice(ChatNoticeKind::OwnersOnly)));
+                    }
+                }
+                Ok(None)
+            }
+            AskedStep::Undo(_) | AskedStep::Redo(_) => {
+                let member = Some((message.place.account.clone(), message.person.clone()));
+                let action = self.action_in_chat(of, step).await?;
+                let steps = self.store().authors_of_steps(of, action, by.clone()).await?;
+                let other = steps.into_iter().find(|(_, person)| *person != member);
+                Ok(other
+                    .map(|(name, _)| ChatNotice { names: vec![name], ..notice(ChatNoticeKind::StepOfOther) }))
+            }
+        }
+    }
+
+    async fn action_in_chat(&self, of: ConversationId, step: &AskedStep) -> Result<Action> {
         Ok(match step {
             AskedStep::Rewind(entry) => Action::Rewind(*entry),
             AskedStep::Undo(count) => Action::Undo(*count),
@@ -101,6 +141,7 @@ impl Engine {
             person: Some(message.person.clone()),
             head: half.plan.head,
             files: Some(planned.digest),
+            round: 0,
             buttons: vec![ChatButton::Confirm(step.clone()), ChatButton::Cancel],
         };
         let (kind, files) = (ChatNoticeKind::Confirm, number(files as u64));
@@ -121,7 +162,8 @@ impl Engine {
             return Ok(told);
         }
         let buttons = vec![ChatButton::PostAgain { first, to }];
-        let asks = ChatQuestion { person: Some(message.person.clone()), head: to, files: None, buttons };
+        let asks =
+            ChatQuestion { person: Some(message.person.clone()), head: to, files: None, round: 0, buttons };
         Ok(ChatNotice { posts: lost, asks: Some(asks), ..told })
     }
 }

@@ -216,7 +216,7 @@ impl Driver {
     pub(super) async fn request_approval(&mut self, key: String) -> Option<TurnInput> {
         let events = self.asking();
         let listening = events.listening();
-        if self.engine.is_unattended(self.home(), &listening) {
+        if self.engine.is_unattended(Some(self.home()), &listening) {
             return Some(self.denied(key, CallRefusal::Unattended(None)));
         }
         let of = self.ground.caller.as_ref().map(|caller| caller.title.clone());
@@ -249,7 +249,7 @@ impl Driver {
         let engine = Arc::clone(&self.engine);
         tokio::spawn(async move {
             tokio::select! {
-                () = engine.until_unattended(conversation, &listening) => {
+                () = engine.until_unattended(Some(conversation), &listening) => {
                     // A person may have answered at this very moment.
                     drop(engine.decide(conversation, &key, Decision::LastClientLeft));
                 }

@@ -137,7 +137,7 @@ impl Host for ToolHost {
 
     async fn ask(&self, question: ToolQuestion) -> Option<String> {
         let listening = self.events.listening();
-        if self.engine.is_unattended(self.conversation, &listening) {
+        if self.engine.is_unattended(None, &listening) {
             return None;
         }
         let id = format!("{}-q", self.key);
@@ -146,7 +146,7 @@ impl Host for ToolHost {
         self.events.send(RunEvent::Question(Question { id, question, choices }));
         tokio::select! {
             answer = answer => answer.ok(),
-            () = self.engine.until_unattended(self.conversation, &listening) => None,
+            () = self.engine.until_unattended(None, &listening) => None,
             () = self.stopped() => None,
         }
     }

@@ -28,6 +28,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
         ButtonLabel::Approve => Label::Approve,
         ButtonLabel::Deny => Label::Deny,
         ButtonLabel::PostAgain => Label::PostAgain,
+        ButtonLabel::Turn { text } if text.trim().is_empty() => Label::WrittenElsewhere,
         ButtonLabel::Turn { text } => return crate::sentences::one_line(text),
         ButtonLabel::Older => Label::Older,
         ButtonLabel::DropMine => Label::OnlyMine,

@@ -9,6 +9,8 @@ pub enum Label {
     Confirm,
     /// Does nothing.
     Cancel,
+    /// A turn that was not written here.
+    WrittenElsewhere,
     /// Shows older turns.
     Older,
     /// Takes back the posts in other places, too.
@@ -35,6 +37,7 @@ impl Label {
         Self::TakeBack,
         Self::Confirm,
         Self::Cancel,
+        Self::WrittenElsewhere,
         Self::Older,
         Self::ThereToo,
         Self::LeaveThem,
@@ -52,6 +55,7 @@ impl Label {
             Self::TakeBack => "Take back",
             Self::Confirm => "Do it",
             Self::Cancel => "Cancel",
+            Self::WrittenElsewhere => "(written elsewhere)",
             Self::Older => "Older",
             Self::ThereToo => "There too",
             Self::LeaveThem => "Leave them",

@@ -344,7 +344,7 @@ fn buttons(key: PostKey, asks: &ChatQuestion, labels: Vec<String>) -> Vec<Vec<wi
             ChatButton::Approve(_) => L::Approve,
             ChatButton::Deny(_) => L::Deny,
         };
-        let shown = wire::ChatButton { label, data: button_data(key, number) };
+        let shown = wire::ChatButton { label, data: button_data(key, asks.round, number) };
         match button {
             ChatButton::Turn(_) => rows.push(vec![shown]),
             _ => last.push(shown),

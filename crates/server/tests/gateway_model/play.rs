@@ -348,12 +348,13 @@ impl Play {
                 (format!("/redo {count}"), None)
             }
         };
-        self.is_exact[place] &= is_last;
+        let is_asked = self.talks[place].is_asked(&before, who, is_shared(place));
+        // A question that the platform refuses is never seen, and not confirmed.
+        self.is_exact[place] &= is_last && !is_asked;
         self.talks[place].wanted.push(format!("{}: {text} {reply_to:?}", PEOPLE[who]));
         let reply_to = reply_to.map(|message| format!("m{message}"));
         let key = self.key();
         let said = InboundMessage { text, reply_to, ..self.message(place, who, &format!("c{key}")) };
-        let is_asked = self.talks[place].is_asked(&before, who, is_shared(place));
         self.platform.feed(&key, Inbound::Message(said), is_last);
         if is_asked {
             self.confirms(place, who, is_last);
@@ -397,6 +398,11 @@ impl Play {
         let pause = self.random.u64(..40);
         SystemClock.sleep(Duration::from_millis(pause)).await;
         self.door.open().await;
+    }
+
+    /// Whether a gateway or the owner was killed.
+    pub(super) fn was_killed(&self) -> bool {
+        self.tally.kills.iter().any(|kills| *kills > 0)
     }
 
     /// Somebody writes whom nobody paired.
@@ -493,7 +499,8 @@ impl Play {
             self.settles(seed, false).await;
             check::all(self).await;
             let after = Seen::now(self).await;
-            let is_blind = self.platform.resend() == SEND;
+            // What a killed gateway deleted and did not report is counted as gone later.
+            let is_blind = self.platform.resend() == SEND || self.was_killed();
             self.tally.counted += usize::from(check::counts(&before, &after, place, is_blind));
         }
     }

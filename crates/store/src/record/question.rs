@@ -13,6 +13,8 @@ pub(super) struct QuestionRecord {
     head: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     files: Option<String>,
+    #[serde(default)]
+    round: u32,
     buttons: Vec<ButtonRecord>,
 }
 
@@ -39,6 +41,7 @@ pub(super) fn encode(question: &ChatQuestion) -> QuestionRecord {
         person: question.person.clone(),
         head: question.head.to_string(),
         files: question.files.map(|digest| format!("{:032x}", u128::from_be_bytes(digest))),
+        round: question.round,
         buttons: question.buttons.iter().map(button).collect(),
     }
 }
@@ -62,9 +65,10 @@ fn button(button: &ChatButton) -> ButtonRecord {
 
 /// The question of a record.
 pub(super) fn decode(record: QuestionRecord) -> Decoded<ChatQuestion> {
-    let buttons = record.buttons.into_iter().map(button_of).collect::<Decoded<_>>()?;
-    let files = record.files.as_deref().map(super::chat::digest).transpose()?;
-    Ok(ChatQuestion { person: record.person, head: head(&record.head)?, files, buttons })
+    let QuestionRecord { person, head: at, files, round, buttons } = record;
+    let buttons = buttons.into_iter().map(button_of).collect::<Decoded<_>>()?;
+    let files = files.as_deref().map(super::chat::digest).transpose()?;
+    Ok(ChatQuestion { person, head: head(&at)?, files, round, buttons })
 }
 
 fn button_of(record: ButtonRecord) -> Decoded<ChatButton> {

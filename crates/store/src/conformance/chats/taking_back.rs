@@ -367,6 +367,7 @@ pub async fn question_becomes_its_answer_and_a_removed_one_asks_nothing(store: A
         person: Some("ann".to_owned()),
         head: Head::default(),
         files: None,
+        round: 0,
         buttons: vec![ChatButton::Turn(scene.stage.named("one")), ChatButton::Cancel],
     };
     let question = ChatNotice { kind: ChatNoticeKind::Choose, asks: Some(asks), ..ChatNotice::default() };

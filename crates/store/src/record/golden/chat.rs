@@ -120,7 +120,7 @@ fn question(kinds: usize) -> ChatQuestion {
     ];
     assert_eq!(buttons.iter().map(button_name).collect::<Vec<_>>(), BUTTONS, "each kind");
     assert_eq!(buttons.len(), kinds);
-    ChatQuestion { person: Some("ann".into()), head, files: Some([9; 16]), buttons }
+    ChatQuestion { person: Some("ann".into()), head, files: Some([9; 16]), round: 2, buttons }
 }
 
 variants! { OUTCOMES, outcome_name: ArrivalOutcome {

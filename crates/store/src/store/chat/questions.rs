@@ -3,7 +3,7 @@
 
 use retake_core::{
     ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, Difference, EntryId, Head, OpNo, Path,
-    Post, PostKey, PostKind, PostState, Time, difference,
+    Post, PostKey, PostKind, PostState, Time, difference, missing_parts,
 };
 
 use super::compare::posts_along;
@@ -39,7 +39,11 @@ impl Store {
         self.with(of, move |rows, loaded| {
             let log = loaded.row.log;
             let posts = rows.last_posts(log, SEARCHED)?.into_iter();
-            let asked = posts.filter(|post| post.place == place).find(|post| match &post.kind {
+            // What is not in the chat cannot be answered.
+            let may_be_shown =
+                |state| matches!(state, PostState::Sent | PostState::Sending | PostState::Lost);
+            let mut shown = posts.filter(|post| post.place == place && may_be_shown(post.state));
+            let asked = shown.find(|post| match &post.kind {
                 PostKind::Notice(ChatNotice { asks: Some(asks), .. }) => {
                     asks.person.as_ref().map_or(is_owner, |asked| *asked == person)
                 }
@@ -164,6 +168,12 @@ impl Context {
         op: Option<OpNo>,
         now: Time,
     ) -> Result<()> {
+        let mut notice = notice;
+        if let (PostKind::Notice(ChatNotice { asks: Some(old), .. }), Some(new)) =
+            (&post.kind, &mut notice.asks)
+        {
+            new.round = old.round.saturating_add(1);
+        }
         let kind = PostKind::Notice(notice);
         match post.state {
             PostState::Sent => {
@@ -173,23 +183,28 @@ impl Context {
             PostState::Planned | PostState::Sending | PostState::Lost => {
                 self.rows.set_post(&loaded.row, &Post { kind, op, ..post })
             }
-            // It is not in the chat: the answer is a notice of its own.
+            // It is not in the chat, or goes: the answer is a notice of its own.
             _ => {
-                let new = Post { op, ..Post::planned(post.place, kind, post.reply_to, now) };
+                let new = Post { op, ..Post::planned(post.place.clone(), kind, post.reply_to.clone(), now) };
+                self.rows.set_post(&loaded.row, &unasked(post))?;
                 self.rows.insert_post(&loaded.row, new).map(drop)
             }
         }
     }
 
-    /// The labels of buttons that name a turn: the beginning of its message, in the order of the buttons. Empty if it is not visible.
+    /// The labels of buttons that name a turn: the beginning of its message, in the order of the buttons. Empty if it is not visible, and
+    /// if it was written elsewhere: who reads this place need not know it.
     pub(super) fn labels(&mut self, of: ConversationId, post: &Post) -> Result<Vec<String>> {
         let PostKind::Notice(ChatNotice { asks: Some(asks), .. }) = &post.kind else { return Ok(Vec::new()) };
         let loaded = self.load(of)?;
         let label = |button: &ChatButton| match button {
-            ChatButton::Turn(entry) => turn_label(&*self.rows, &loaded, *entry),
-            _ => Ok(String::new()),
+            // A turn that can't be read has no label, and does no harm to other posts.
+            ChatButton::Turn(entry) => {
+                turn_label(&*self.rows, &loaded, *entry, &post.place).unwrap_or_default()
+            }
+            _ => String::new(),
         };
-        asks.buttons.iter().map(label).collect()
+        Ok(asks.buttons.iter().map(label).collect())
     }
 
     /// Plans new posts for the entries on the path of which nothing is in this place any more.
@@ -201,27 +216,41 @@ impl Context {
         let here: Vec<Post> = posts.into_iter().filter(|post| post.place == *place).collect();
         let mut count = 0;
         for parts in here.chunk_by(|one, next| one.kind == next.kind) {
-            if !parts.iter().all(|post| matches!(post.state, PostState::Gone(_))) {
+            let missing = missing_parts(parts);
+            if missing == 0 {
                 continue;
             }
-            count += parts.len();
+            count += missing;
+            // An answer is posted as a whole: what is left of it goes.
+            for left in parts.iter().filter(|post| !matches!(post.state, PostState::Gone(_))) {
+                self.rows.set_post(&loaded.row, &left.clone().removed(now))?;
+            }
             let first = &parts[0];
             let new = Post::planned(place.clone(), first.kind.clone(), first.reply_to.clone(), now);
             self.rows.insert_post(&loaded.row, new)?;
         }
-        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+        Ok(count)
     }
 }
 
-/// A question that goes: nobody can answer it any more.
-fn closed(mut post: Post, now: Time) -> Post {
+/// A question that goes.
+fn closed(post: Post, now: Time) -> Post {
+    unasked(post).removed(now)
+}
+
+/// A question that nobody can answer any more.
+fn unasked(mut post: Post) -> Post {
     if let PostKind::Notice(notice) = &mut post.kind {
         notice.asks = None;
     }
-    post.removed(now)
+    post
 }
 
-fn turn_label(rows: &dyn Rows, loaded: &Loaded, entry: EntryId) -> Result<String> {
+fn turn_label(rows: &dyn Rows, loaded: &Loaded, entry: EntryId, place: &ChatPlace) -> Result<String> {
     let pos = locate(rows, loaded, entry)?;
-    Ok(line(rows, loaded, pos)?.preview)
+    let origin = rows.entry(loaded.key(pos)?)?.origin;
+    match loaded.conversation.is_on_path(pos) && origin.is_some_and(|origin| origin.place == *place) {
+        true => Ok(line(rows, loaded, pos)?.preview),
+        false => Ok(String::new()),
+    }
 }
