@@ -1,9 +1,10 @@
 //! Questions with buttons: who may press them, what they do, and when they are void.
 
-use retake_wire::Action;
 use retake_wire::chat::{
-    Arrival, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Inbound, InboundMessage, PostCounts,
+    Arrival, Bind, ButtonLabel, ChatNotice, ChatRefusal, ChatStep, ChatVerb, Inbound, InboundMessage,
+    PostCounts,
 };
+use retake_wire::{Action, Request};
 
 use super::super::world::{Desk, apply};
 use super::platform::{Gateway, conversation, in_group, paired, pairs, says, texts};
@@ -250,4 +251,57 @@ async fn press_that_is_delivered_again_is_done_once() {
     assert_eq!((again.outcome, again.again), (Arrival::Done, true));
     gateway.works(1).await;
     assert_eq!(texts(&desk, &of).await, 2);
+}
+
+/// A second tap on the same spot does not confirm a question that nobody has read.
+#[tokio::test]
+async fn button_of_an_earlier_question_of_the_same_post_is_void() {
+    let (desk, mut gateway, of) = three_turns().await;
+    gateway.commands(says("4", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.works(1).await;
+    let button = gateway.button(&turn("one"));
+    assert_eq!(gateway.presses(&says("", ""), button.clone()).await, Some(confirm(3, 3)));
+    assert_eq!(gateway.presses(&says("", ""), button.clone()).await, refused(ChatRefusal::Stale));
+    gateway.works(1).await;
+    assert_eq!(gateway.presses(&says("", ""), button).await, refused(ChatRefusal::Stale));
+    assert_eq!(texts(&desk, &of).await, 6);
+}
+
+#[tokio::test]
+async fn words_answer_only_what_was_asked() {
+    let (desk, mut gateway) = paired(true).await;
+    gateway.says(in_group("g0", "Ann", "hello all")).await;
+    gateway.works(1).await;
+    let ben = InboundMessage { person: in_group("", "Ben", "").person, ..says("b0", "hi") };
+    pairs(&desk, &gateway, ben, false).await;
+    for (id, who) in [("g1", "Ben"), ("g2", "Ann")] {
+        gateway.says(in_group(id, who, "words")).await;
+        gateway.works(1).await;
+    }
+    let answers = gateway.answers();
+    // A list of turns is not answered with yes.
+    gateway.commands(in_group("g3", "Ann", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.works(1).await;
+    gateway.commands(in_group("g4", "Ann", "/confirm"), ChatVerb::Confirm, None).await;
+    let nothing = ChatNotice::Refused(ChatRefusal::Nothing { verb: ChatVerb::Confirm });
+    assert_eq!((gateway.works(1).await, gateway.answers()), (vec![nothing], answers));
+    // An offer that is cancelled is not taken.
+    gateway.commands(in_group("g5", "Ben", "/rewind 2"), ChatVerb::Rewind, Some(2)).await;
+    gateway.works(1).await;
+    gateway.button(&ButtonLabel::DropMine);
+    gateway.commands(in_group("g6", "Ben", "/cancel"), ChatVerb::Cancel, None).await;
+    gateway.works(1).await;
+    assert_eq!(gateway.answers(), answers);
+    assert!(!gateway.buttons.values().flatten().any(|button| button.label == ButtonLabel::DropMine));
+}
+
+#[tokio::test]
+async fn question_of_a_place_that_belongs_to_no_conversation_any_more_is_void() {
+    let (desk, mut gateway, of) = three_turns().await;
+    gateway.commands(says("4", "/rewind 2"), ChatVerb::Rewind, Some(2)).await;
+    gateway.works(1).await;
+    let button = gateway.button(&ButtonLabel::Confirm);
+    desk.does(Request::Bind(Bind { place: says("", "").place, conversation: None })).await;
+    assert_eq!(gateway.presses(&says("", ""), button).await, refused(ChatRefusal::Stale));
+    assert_eq!(texts(&desk, &of).await, 6);
 }
