@@ -1,6 +1,7 @@
 //! Edits of messages in a chat.
 
-use retake_wire::chat::{Arrival, ChatNotice, ChatRefusal, Inbound};
+use retake_wire::Part;
+use retake_wire::chat::{Arrival, ChatNotice, ChatRefusal, ChatVerb, Inbound};
 
 use super::platform::{conversation, paired, says, texts};
 
@@ -29,4 +30,23 @@ async fn edit_of_an_older_message_changes_nothing_and_the_chat_is_told_why() {
     let notices = gateway.works(1).await;
     assert_eq!(notices, [ChatNotice::Refused(ChatRefusal::EditOfOlder)]);
     assert_eq!((gateway.answers(), texts(&desk, &conversation(&desk).await).await), (2, 4));
+}
+
+/// After an undo of an edit, the older wording is on the path, and the message is still the last one.
+#[tokio::test]
+async fn message_is_edited_again_after_an_undo_of_its_edit() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    gateway.arrives("e1", Inbound::Edited(says("1", "uno")), None).await;
+    gateway.works(1).await;
+    gateway.commands(says("2", "/undo"), ChatVerb::Undo, None).await;
+    gateway.works(1).await;
+    gateway.arrives("e2", Inbound::Edited(says("1", "eins")), None).await;
+    let notices = gateway.works(1).await;
+    assert!(!notices.contains(&ChatNotice::Refused(ChatRefusal::EditOfOlder)), "{notices:?}");
+    let of = conversation(&desk).await;
+    let (_, entries) = desk.timeline(&of).await;
+    assert_eq!(entries[0].parts, [Part::Text { text: "eins".to_owned() }]);
+    assert_eq!((gateway.answers(), entries.len()), (1, 2));
 }
