@@ -173,7 +173,7 @@ pub struct Post {
     pub due: Option<Time>,
     /// Since when the current task is tried.
     pub since: Option<Time>,
-    /// Whether its entry is not wanted any more, or the notice has been edited.
+    /// Whether its entry is not wanted any more; the notice has been edited; the request for its deletion may have left.
     pub is_done: bool,
     /// Whether its entry was erased: it is never wanted again.
     pub is_erased: bool,
@@ -221,8 +221,11 @@ pub enum PostResult {
     Failed(PostFailure),
     /// Its text was replaced; further ids, if the edit is a message.
     Edited(Vec<String>),
-    /// The request for its deletion leaves.
-    Deleting,
+    /// The request for its deletion leaves. `untouched`: earlier ones certainly did not delete it.
+    Deleting {
+        /// Whether the platform has answered all earlier requests of this gateway, and deleted nothing.
+        untouched: bool,
+    },
     /// It was deleted.
     Deleted(Deletion),
     /// It stays.
@@ -297,11 +300,15 @@ impl Post {
                     self.starts(now);
                 }
             }
+            // Whether it is there is not known; deleting it makes that certain.
+            (PostState::Lost, false) if !self.ids.is_empty() => self.unwanted(op, now),
             (PostState::Sending | PostState::Lost, _) => {
                 self.is_done = !is_wanted;
                 self.op = (!is_wanted).then_some(op);
             }
             (PostState::Sent, false) => self.unwanted(op, now),
+            // The request for its deletion may have left: only the platform knows. It is wanted if that did nothing.
+            (PostState::Deleting, _) if self.is_done => self.op = (!is_wanted).then_some(op),
             // Not deleted yet: it simply stays. One that was kept for its age or a permission is wanted again, too.
             (PostState::Deleting | PostState::Stays(_), true) => {
                 (self.state, self.op, self.due) = (PostState::Sent, None, None);
@@ -321,6 +328,21 @@ impl Post {
         self
     }
 
+    /// The requests for its deletion did nothing. If it is wanted again, it stays.
+    fn untouched(&mut self) {
+        if self.is_done && self.op.is_none() {
+            (self.state, self.due) = (PostState::Sent, None);
+        }
+        self.is_done = false;
+    }
+
+    /// It is wanted again, and a request for its deletion may have worked: nobody will know.
+    fn forgets(&mut self) {
+        if self.is_done && self.op.is_none() {
+            (self.state, self.due, self.is_done) = (PostState::Lost, None, false);
+        }
+    }
+
     /// It is in the chat and not wanted.
     fn unwanted(&mut self, op: OpNo, now: Time) {
         self.op = Some(op);
@@ -330,7 +352,7 @@ impl Post {
             (false, _) => self.stays(StayCause::NoWay),
             (true, Some(deadline)) if deadline < now => self.stays(StayCause::TooOld),
             (true, _) => {
-                self.state = PostState::Deleting;
+                (self.state, self.is_done) = (PostState::Deleting, false);
                 self.starts(now);
             }
         }
@@ -392,9 +414,35 @@ impl Post {
             ) => {
                 (self.state, self.due) = (PostState::Gone(how), None);
             }
-            // The gateway that asks goes on with it.
-            (PostState::Deleting, PostResult::Deleting) => self = self.leased(now),
-            (PostState::Deleting, PostResult::Stays(why)) => self.stays(why),
+            (PostState::Deleting, PostResult::Deleting { untouched }) => {
+                if untouched {
+                    self.untouched();
+                }
+                self.forgets();
+                if self.state == PostState::Deleting {
+                    self.is_done = true;
+                    self = self.leased(now);
+                }
+            }
+            (PostState::Deleting, PostResult::Stays(why)) => {
+                self.untouched();
+                if self.state == PostState::Deleting {
+                    self.stays(why);
+                }
+            }
+            // It may be gone.
+            (PostState::Deleting, PostResult::Lost) => {
+                self.forgets();
+                if self.state == PostState::Deleting {
+                    self.tries_again(Time(now.0.saturating_add(self.delay())), now);
+                }
+            }
+            (PostState::Deleting, PostResult::Later(at)) => {
+                self.untouched();
+                if self.state == PostState::Deleting {
+                    self.tries_again(at, now);
+                }
+            }
             // The request did not leave, and its entry was taken back meanwhile.
             (PostState::Sending, PostResult::Later(_)) if self.is_done => {
                 (self.state, self.due, self.is_done) = (PostState::Cancelled, None, false);

@@ -32,8 +32,11 @@ impl PlacePosts {
 
     fn brings(&mut self, post: &Post) {
         match post.state {
-            PostState::Sent | PostState::Deleting | PostState::Stays(_) => self.kept += 1,
+            PostState::Sent | PostState::Stays(_) => self.kept += 1,
             PostState::Gone(_) => self.lost += 1,
+            // A request for its deletion may have worked.
+            PostState::Deleting => self.taken_back.unknown += 1,
+            PostState::Lost if !post.ids.is_empty() => self.taken_back.unknown += 1,
             PostState::Planned | PostState::Sending | PostState::Lost => self.to_send += 1,
             PostState::Failed(_) | PostState::Cancelled => {}
         }

@@ -313,8 +313,8 @@ impl<'a> Worker<'a> {
                 Box::pin(async move {
                     let result = match targets.len() {
                         // They were given back.
-                        0 => delete::Result::Split,
-                        2.. if !may_batch => delete::Result::Split,
+                        0 => delete::Result::Split { refused: false },
+                        2.. if !may_batch => delete::Result::Split { refused: false },
                         _ => delete::call(context, &place, &targets, attempts).await?,
                     };
                     Ok(Finished::Delete { id, result })

@@ -196,7 +196,7 @@ impl Ledger {
         };
         let post = &mut book.posts[at];
         let is_wanted = post.is_wanted;
-        if !matches!(settle.result, PostOutcome::Sending { .. } | PostOutcome::Deleting) {
+        if !matches!(settle.result, PostOutcome::Sending { .. } | PostOutcome::Deleting { .. }) {
             post.leased_ms = i64::MIN;
         }
         match settle.result {
@@ -216,6 +216,11 @@ impl Ledger {
                 if !deletable && !is_wanted {
                     post.state = State::Stays(StayCause::NoWay);
                 }
+            }
+            // Nobody knows whether it is gone: it is tried again.
+            PostOutcome::Lost if post.state == State::Sent => {
+                post.due_ms = now + 1000;
+                post.attempts += 1;
             }
             PostOutcome::Lost => lose(post),
             PostOutcome::Later { at_ms } => {
@@ -237,7 +242,7 @@ impl Ledger {
                 post.edit = None;
                 post.ids.extend(ids);
             }
-            PostOutcome::Deleting => {}
+            PostOutcome::Deleting { .. } => {}
             PostOutcome::Deleted { how } => post.state = State::Gone(how),
             PostOutcome::Stays { why } => post.state = State::Stays(why),
         }

@@ -424,7 +424,7 @@ fn result_in(outcome: wire::PostOutcome) -> PostResult {
             wire::PostFailure::GaveUp => PostFailure::GaveUp,
         }),
         wire::PostOutcome::Edited { ids } => PostResult::Edited(ids),
-        wire::PostOutcome::Deleting => PostResult::Deleting,
+        wire::PostOutcome::Deleting { untouched } => PostResult::Deleting { untouched },
         wire::PostOutcome::Deleted { how } => PostResult::Deleted(match how {
             wire::Deletion::Gone => retake_core::Deletion::Gone,
             wire::Deletion::Emptied => retake_core::Deletion::Emptied,

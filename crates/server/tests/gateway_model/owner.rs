@@ -145,7 +145,7 @@ pub(super) struct Watch {
     arriving: usize,
     arrived_ms: i64,
     /// When the gateway last asked whether a post may be deleted.
-    asked_ms: HashMap<String, i64>,
+    pub(super) asked_ms: HashMap<String, i64>,
     /// The posts by their ids in the chat.
     posts: HashMap<String, String>,
 }
@@ -357,7 +357,7 @@ impl Way {
         let mut watch = lock(&self.door.watch);
         match request {
             Request::Arrive(_) => watch.arriving += 1,
-            Request::GatewaySettle(GatewaySettle { post, result: PostOutcome::Deleting, .. }) => {
+            Request::GatewaySettle(GatewaySettle { post, result: PostOutcome::Deleting { .. }, .. }) => {
                 watch.asked_ms.insert(post.clone(), SystemClock.now_ms());
             }
             _ => {}

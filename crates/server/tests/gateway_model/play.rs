@@ -66,15 +66,15 @@ pub(super) struct Play {
     next: usize,
     /// Whether commands and kills come at any moment.
     is_rough: bool,
-    /// Whether there are faults, kills, edits and deletions by others.
-    is_wild: bool,
+    /// Whether the platform may have refused to show a question.
+    is_refusing: bool,
     tally: Tally,
 }
 
 impl Play {
     /// Plays a whole sequence, and checks it.
-    pub(super) async fn whole(seed: u64, steps: usize, is_wild: bool) -> Tally {
-        let mut play = Self::new(seed, is_wild).await;
+    pub(super) async fn whole(seed: u64, steps: usize) -> Tally {
+        let mut play = Self::new(seed).await;
         for _ in 0..steps {
             play.step().await;
         }
@@ -96,7 +96,7 @@ impl Play {
         play.tally
     }
 
-    async fn new(seed: u64, is_wild: bool) -> Self {
+    async fn new(seed: u64) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let mut random = Rng::with_seed(seed);
         let resend = [AGAIN, FIND, SEND][random.usize(..3)];
@@ -119,8 +119,8 @@ impl Play {
             is_exact: [true; PLACES],
             messages: Vec::new(),
             next: 0,
-            is_rough: is_wild && seed.is_multiple_of(2),
-            is_wild,
+            is_rough: seed.is_multiple_of(2),
+            is_refusing: false,
             tally: Tally::default(),
         };
         play.pairs(ANN, true).await;
@@ -183,10 +183,6 @@ impl Play {
                 let (place, is_last) = (self.random.usize(..PLACES), self.random.u8(..3) > 0);
                 let who = self.someone(place);
                 self.says(place, who, is_last);
-            }
-            34..42 | 68..90 | 92..96 if !self.is_wild => {
-                self.starts();
-                self.rests().await;
             }
             34..42 => self.edits(),
             42..62 => self.commands(),
@@ -322,7 +318,7 @@ impl Play {
         };
         let is_asked = self.talks[place].is_asked(&before, who, is_shared(place));
         // A question that the platform refuses is never seen, and not confirmed.
-        self.is_exact[place] &= is_last && !is_asked;
+        self.is_exact[place] &= is_last && !(is_asked && self.is_refusing);
         self.talks[place].wanted.push(format!("{}: {text} {reply_to:?}", PEOPLE[who]));
         let reply_to = reply_to.map(|message| format!("m{message}"));
         let key = self.key();
@@ -354,6 +350,7 @@ impl Play {
             6 => Fault::Fails(Failure::Refused(Refused::NotPermitted)),
             _ => Fault::Slow,
         };
+        self.is_refusing |= method == "send" && matches!(fault, Fault::Fails(Failure::Refused(_)));
         self.platform.fault(method, fault);
     }
 
@@ -370,11 +367,6 @@ impl Play {
         let pause = self.random.u64(..40);
         SystemClock.sleep(Duration::from_millis(pause)).await;
         self.door.open().await;
-    }
-
-    /// Whether a gateway or the owner was killed.
-    pub(super) fn was_killed(&self) -> bool {
-        self.tally.kills.iter().any(|kills| *kills > 0)
     }
 
     /// Somebody writes whom nobody paired.
@@ -449,7 +441,7 @@ impl Play {
     /// Takes back a turn or two in each place while deletions fail, and counts.
     async fn ends_with_rewinds(&mut self, seed: u64) {
         for place in 0..PLACES {
-            for _ in 0..self.random.usize(..2) * usize::from(self.is_wild) {
+            for _ in 0..self.random.usize(..2) {
                 let wait = Failure::Wait { wait: Duration::from_millis(40), bucket: None };
                 let fails = [wait, Failure::Refused(Refused::Other), Failure::Unreachable];
                 let fault = Fault::Fails(fails[self.random.usize(..fails.len())].clone());
@@ -471,8 +463,7 @@ impl Play {
             self.settles(seed, false).await;
             check::all(self).await;
             let after = Seen::now(self).await;
-            // What a killed gateway deleted and did not report is counted as gone later.
-            let is_blind = self.platform.resend() == SEND || self.was_killed();
+            let is_blind = self.platform.resend() == SEND;
             self.tally.counted += usize::from(check::counts(&before, &after, place, is_blind));
         }
     }

@@ -158,7 +158,11 @@ pub enum PostOutcome {
         ids: Vec<String>,
     },
     /// The request for its deletion leaves now. If the reply says that the post is wanted, it must not.
-    Deleting,
+    Deleting {
+        /// Whether this gateway has asked the platform before, and the platform said that it deleted nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untouched: bool,
+    },
     /// It was deleted.
     Deleted {
         /// How.

@@ -139,3 +139,32 @@ fn sum_of_the_counts_is_the_number_of_posts_that_are_or_were_in_the_chat() {
     assert_eq!((counts.sum(), counts.trying, counts.unknown, counts.asked), (5, 1, 1, 1));
     assert_eq!(counts.stays, [(StayCause::NoWay, 1), (StayCause::HasReplies, 1)]);
 }
+
+/// An undo keeps a post whose deletion has not begun. Once its request may have left, only the platform knows.
+#[test]
+fn undo_keeps_a_post_unless_the_request_for_its_deletion_may_have_left() {
+    let sent = PostResult::Sent { ids: vec!["1".into()], at: Time(1), deadline: None, deletable: true };
+    let sending = PostResult::Sending { parts: 1, digest: "d".into() };
+    let post = Post::planned(ChatPlace::default(), PostKind::Answer(Seq(1)), None, Time(0));
+    let post = post.settled(sending, Time(1)).settled(sent, Time(2)).wanted(false, OpNo(1), Time(3));
+    assert_eq!(post.clone().wanted(true, OpNo(2), Time(4)).state, PostState::Sent);
+    let deleting = |untouched| PostResult::Deleting { untouched };
+    let left = post.settled(deleting(false), Time(4)).wanted(true, OpNo(2), Time(5));
+    assert_eq!((left.state, left.op), (PostState::Deleting, None));
+    let after = |result| left.clone().settled(result, Time(6)).state;
+    assert_eq!(after(PostResult::Deleted(Deletion::Gone)), PostState::Gone(Deletion::Gone));
+    // The platform says that it did nothing.
+    assert_eq!(after(PostResult::Stays(StayCause::NotPermitted)), PostState::Sent);
+    assert_eq!(after(PostResult::Later(Time(9))), PostState::Sent);
+    assert_eq!(after(deleting(true)), PostState::Sent);
+    // Nobody knows: a post of a turn on the path is not deleted once more. A later rewind makes it certain.
+    assert_eq!(after(PostResult::Lost), PostState::Lost);
+    assert_eq!(after(deleting(false)), PostState::Lost);
+    let lost = left.clone().settled(PostResult::Lost, Time(6));
+    assert_eq!((lost.task(), lost.due), (Some(PostTask::Resend), None));
+    assert_eq!(lost.clone().wanted(true, OpNo(3), Time(7)).state, PostState::Lost);
+    assert_eq!(lost.wanted(false, OpNo(3), Time(7)).task(), Some(PostTask::Delete));
+    // A redo takes it back again.
+    let redone = left.wanted(false, OpNo(3), Time(6)).settled(PostResult::Later(Time(9)), Time(7));
+    assert_eq!((redone.state, redone.op), (PostState::Deleting, Some(OpNo(3))));
+}

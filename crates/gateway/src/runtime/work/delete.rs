@@ -25,6 +25,8 @@ const NOT_PROBED_MS: i64 = 60_000;
 pub(super) struct Target {
     pub(super) id: String,
     pub(super) post: String,
+    /// Whether the platform was asked, and said that it did not delete it.
+    pub(super) untouched: bool,
 }
 
 /// What became of a message. A post has the last one of its messages, in this order.
@@ -34,7 +36,10 @@ pub(super) enum Fate {
     Emptied,
     Asked,
     Stays(StayCause),
+    /// Not yet: the platform has deleted nothing.
     Later(i64),
+    /// The answer of the platform was lost.
+    Lost,
 }
 
 /// What became of a call.
@@ -42,7 +47,10 @@ pub(super) enum Result {
     /// The same for all of its messages.
     All(Fate),
     /// Each one needs a call of its own.
-    Split,
+    Split {
+        /// Whether the platform refused the call for all of them.
+        refused: bool,
+    },
     NotPermitted,
     Wait(Failure),
     /// These posts are wanted again. No call was made.
@@ -90,6 +98,29 @@ struct Open {
     deleting: Deleting,
     left: usize,
     fate: Fate,
+    /// Whether one of its messages is gone.
+    is_partly_gone: bool,
+}
+
+impl Open {
+    /// One of its messages has this fate.
+    fn meets(&mut self, fate: Fate) {
+        self.is_partly_gone |= matches!(fate, Fate::Gone | Fate::Emptied | Fate::Asked);
+        self.fate = self.fate.max(fate);
+    }
+
+    fn outcome(&self) -> PostOutcome {
+        match self.fate {
+            Fate::Gone => PostOutcome::Deleted { how: Deletion::Gone },
+            Fate::Emptied => PostOutcome::Deleted { how: Deletion::Emptied },
+            Fate::Asked => PostOutcome::Deleted { how: Deletion::Asked },
+            Fate::Stays(why) => stays(why),
+            // It is not as it was.
+            Fate::Later(_) if self.is_partly_gone => PostOutcome::Lost,
+            Fate::Later(at_ms) => PostOutcome::Later { at_ms },
+            Fate::Lost => PostOutcome::Lost,
+        }
+    }
 }
 
 impl Deletions {
@@ -120,7 +151,7 @@ impl Deletions {
         }
         self.lanes.entry(deleting.place.clone()).or_default().waiting.push(post.clone());
         let left = deleting.ids.len();
-        self.posts.insert(post, Open { deleting, left, fate: Fate::Gone });
+        self.posts.insert(post, Open { deleting, left, fate: Fate::Gone, is_partly_gone: false });
         None
     }
 
@@ -157,11 +188,6 @@ impl Deletions {
         for target in targets.into_iter().rev() {
             lane.calls.push_front(vec![target]);
         }
-    }
-
-    /// Makes the same call later, without the posts that are not open any more.
-    pub(super) fn put_back(&mut self, place: &Place, targets: Vec<Target>) {
-        self.lanes.entry(place.clone()).or_default().calls.push_front(targets);
     }
 
     /// What to do next in a place. The place is busy with it until [`Deletions::free`].
@@ -210,9 +236,9 @@ impl Deletions {
         for target in targets {
             let Some(open) = self.posts.get_mut(&target.post) else { continue };
             open.left = open.left.saturating_sub(1);
-            open.fate = open.fate.max(fate);
+            open.meets(fate);
             if open.left == 0 {
-                reports.push((target.post.clone(), outcome(open.fate)));
+                reports.push((target.post.clone(), open.outcome()));
                 self.posts.remove(&target.post);
             }
         }
@@ -267,8 +293,9 @@ impl Deletions {
         posts
             .iter()
             .filter_map(|post| {
-                let open = self.posts.remove(post)?;
-                Some((post.clone(), outcome(open.fate.max(fate))))
+                let mut open = self.posts.remove(post)?;
+                open.meets(fate);
+                Some((post.clone(), open.outcome()))
             })
             .collect()
     }
@@ -288,10 +315,9 @@ fn planned(
 ) -> VecDeque<Vec<Target>> {
     let targets =
         waiting.iter().filter_map(|post| Some((post, posts.get(post)?))).flat_map(|(post, open)| {
-            open.deleting
-                .ids
-                .iter()
-                .map(move |id| (Target { id: id.clone(), post: post.clone() }, open.deleting.sent_ms))
+            open.deleting.ids.iter().map(move |id| {
+                (Target { id: id.clone(), post: post.clone(), untouched: false }, open.deleting.sent_ms)
+            })
         });
     let targets: Vec<(Target, i64)> = targets.collect();
     let is_bulk = capabilities.bulk.is_some() && probe == (Probe::Yes { bulk: true });
@@ -323,29 +349,21 @@ fn stays(why: StayCause) -> PostOutcome {
     PostOutcome::Stays { why }
 }
 
-fn outcome(fate: Fate) -> PostOutcome {
-    match fate {
-        Fate::Gone => PostOutcome::Deleted { how: Deletion::Gone },
-        Fate::Emptied => PostOutcome::Deleted { how: Deletion::Emptied },
-        Fate::Asked => PostOutcome::Deleted { how: Deletion::Asked },
-        Fate::Stays(why) => stays(why),
-        Fate::Later(at_ms) => PostOutcome::Later { at_ms },
-    }
-}
-
 /// The posts among these that are wanted again: a step may have brought them back since the work was taken.
 async fn wanted(context: &Context, targets: &[Target]) -> std::result::Result<Vec<String>, RuntimeError> {
-    let mut posts: Vec<&String> = targets.iter().map(|target| &target.post).collect();
-    posts.dedup();
+    let mut posts: Vec<(&String, bool)> =
+        targets.iter().map(|target| (&target.post, target.untouched)).collect();
+    posts.dedup_by_key(|(post, _)| *post);
     let mut wanted = Vec::new();
-    for post in posts {
-        match context.owner.settle(post, PostOutcome::Deleting).await {
+    for (post, untouched) in posts {
+        match context.owner.settle(post, PostOutcome::Deleting { untouched }).await {
             Ok(true) => wanted.push(post.clone()),
             Ok(false) => {}
             Err(NotDone::End(error)) => return Err(error),
-            // An older owner does not know this report.
+            // Nobody says that it may be deleted.
             Err(NotDone::Refused(code)) => {
-                tracing::debug!(code = code.as_str(), "the owner does not say whether a post is wanted");
+                tracing::warn!(code = code.as_str(), "the owner does not say whether a post is wanted");
+                wanted.push(post.clone());
             }
         }
     }
@@ -376,7 +394,9 @@ pub(super) async fn call(
         Ok(Deleted::Emptied) => Result::All(Fate::Emptied),
         Ok(Deleted::Asked) => Result::All(Fate::Asked),
         Err(Failure::Refused(Refused::NotPermitted)) => Result::NotPermitted,
-        Err(Failure::NotFound | Failure::Refused(_)) if is_batch => Result::Split,
+        // One of them was missing: it may have been deleted before.
+        Err(Failure::NotFound) if is_batch => Result::Split { refused: false },
+        Err(Failure::Refused(_)) if is_batch => Result::Split { refused: true },
         Err(Failure::NotFound) => Result::All(Fate::Gone),
         Err(Failure::Refused(why)) => Result::All(Fate::Stays(match why {
             Refused::TooOld => StayCause::TooOld,
@@ -385,6 +405,7 @@ pub(super) async fn call(
         })),
         Err(Failure::BadToken) => return Err(RuntimeError::BadToken),
         Err(failure @ Failure::Wait { .. }) => Result::Wait(failure),
+        Err(Failure::Unknown | Failure::Unreadable) => Result::All(Fate::Lost),
         Err(_) => Result::All(Fate::Later(context.next_try(attempts))),
     })
 }

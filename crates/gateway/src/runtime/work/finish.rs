@@ -82,26 +82,33 @@ impl Worker<'_> {
             delete::Result::NotPermitted => {
                 // It stays in the queue: there is one more attempt after a probe that does not say no.
                 self.deletions.forget_probe(&place.chat);
+                if let Some(Job::Delete { targets, .. }) = self.jobs.get_mut(&id) {
+                    targets.iter_mut().for_each(|target| target.untouched = true);
+                }
                 self.rate.settle(id, Outcome::NotPermitted, now);
                 return;
             }
             delete::Result::All(fate) => {
-                let outcome =
-                    if matches!(fate, Fate::Later(_)) { Outcome::Again(now) } else { Outcome::Over };
+                let outcome = match fate {
+                    Fate::Later(_) | Fate::Lost => Outcome::Again(now),
+                    _ => Outcome::Over,
+                };
                 self.drop_job(id, outcome, now);
                 self.deletions.settle(&targets, fate)
             }
-            delete::Result::Split => {
+            delete::Result::Split { refused } => {
                 self.drop_job(id, Outcome::Again(now), now);
-                self.deletions.split(&place, targets);
+                let split =
+                    targets.into_iter().map(|it| delete::Target { untouched: it.untouched || refused, ..it });
+                self.deletions.split(&place, split.collect());
                 Vec::new()
             }
             delete::Result::Wanted(posts) => {
                 self.drop_job(id, Outcome::Again(now), now);
                 self.deletions.keep(&posts);
-                self.deletions.put_back(&place, targets);
                 posts.iter().for_each(|post| self.over(post, false));
-                Vec::new()
+                // No call was made for the others: the owner gives them again.
+                self.deletions.settle(&targets, Fate::Later(now))
             }
             delete::Result::Wait(failure) => {
                 let Failure::Wait { wait, bucket } = failure else { return };

@@ -179,7 +179,7 @@ impl Context {
         let Some(before) = before else { return Ok(None) };
         let row = self.rows.log(key.log)?;
         let loaded = self.load(row.id)?;
-        let is_deletion = result == PostResult::Deleting;
+        let is_deletion = matches!(result, PostResult::Deleting { .. });
         let is_cancelled = before.state == PostState::Cancelled || (before.is_done && before.ids.is_empty());
         let parts = match &result {
             PostResult::Sending { parts, .. } if !is_cancelled => *parts,
@@ -217,7 +217,7 @@ impl Context {
             }
         }
         // A post that came back onto the path since the deletion was leased is wanted.
-        let is_kept = before.state == PostState::Sent;
+        let is_kept = after.state != PostState::Deleting;
         Ok(Some(if is_deletion { is_kept } else { !is_cancelled }))
     }
 
