@@ -9,7 +9,7 @@ use fastrand::Rng;
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_gateway::{Adapter, DeletionWindow, Failure, Options, Refused, Resend, RuntimeError};
 use retake_wire::chat::{
-    Addressed, Arrival, Arrive, Arrived, Audience, Inbound, InboundMessage, Pair, Person, Place, PostStatus,
+    Addressed, Arrival, Arrive, Arrived, Audience, Inbound, InboundMessage, Pair, Person, Place,
 };
 use retake_wire::{Client, Reply, Request};
 use tempfile::TempDir;
@@ -412,7 +412,8 @@ impl Play {
             }
         }
         let seen = Seen::now(self).await;
-        panic!("seed {seed}: it does not come to rest: {:#?}", seen.posts);
+        let left: Vec<_> = seen.posts.iter().filter(|post| !Seen::is_over(self, post)).collect();
+        panic!("seed {seed}: it does not come to rest: {left:#?}");
     }
 
     async fn is_settled_soon(&self) -> bool {
@@ -430,12 +431,7 @@ impl Play {
             return false;
         }
         let Some(posts) = self.door.posts().await else { return false };
-        let is_over = |state| match state {
-            PostStatus::Planned | PostStatus::Sending | PostStatus::Deleting => false,
-            PostStatus::Unknown => self.platform.resend() == SEND,
-            _ => true,
-        };
-        posts.iter().all(|post| is_over(post.state))
+        posts.iter().all(|post| Seen::is_over(self, post))
     }
 
     /// Takes back a turn or two in each place while deletions fail, and counts.
