@@ -11,7 +11,7 @@ pub use counts::{PostCounts, post_counts};
 pub use notice::{ChatNotice, ChatNoticeKind};
 pub use post::{
     Deletion, Post, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork,
-    StayCause,
+    SendAttempt, StayCause,
 };
 pub use question::{AskedStep, ChatButton, ChatQuestion};
 pub use step_posts::{PlacePosts, missing_parts, step_posts};
@@ -131,12 +131,32 @@ impl ChatRole {
 }
 
 /// A message of a person, as it is known in its conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessageRow {
-    /// The entry that it became.
+    /// The entry that its last wording became.
     pub entry: Option<Seq>,
+    /// Those of earlier wordings, newest first: an undo of an edit brings one of them back. At most 32.
+    pub earlier: Vec<Seq>,
     /// The digest of its content.
     pub content: [u8; 16],
+}
+
+/// The most earlier wordings of a message that are known.
+const WORDINGS_MAX: usize = 32;
+
+impl ChatMessageRow {
+    /// The row after a message arrived, for the first time or in another wording.
+    pub fn arrived(before: Option<Self>, entry: Option<Seq>, content: [u8; 16]) -> Self {
+        let Some(before) = before else { return Self { entry, earlier: Vec::new(), content } };
+        let replaced = before.entry.filter(|old| Some(*old) != entry);
+        let earlier = replaced.into_iter().chain(before.earlier).take(WORDINGS_MAX).collect();
+        Self { entry, earlier, content }
+    }
+
+    /// The entries of all wordings, newest first.
+    pub fn entries(&self) -> impl Iterator<Item = Seq> {
+        self.entry.into_iter().chain(self.earlier.iter().copied())
+    }
 }
 
 /// The entry of a message or a post in a chat.

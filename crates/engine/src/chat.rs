@@ -177,7 +177,7 @@ pub struct ChatMessage {
 }
 
 /// A command of a chat. The names are those in notices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ChatVerb {
     /// Take back turns.
@@ -330,7 +330,7 @@ fn coded(kind: ChatNoticeKind, verb: ChatVerb) -> ChatNotice {
 /// The notice of a refused step.
 fn refused(verb: ChatVerb, error: &EngineError) -> ChatNotice {
     match error.code {
-        "nothing_to_undo" | "nothing_to_redo" | "no_turn" | "unchanged" => nothing(verb),
+        "nothing_to_undo" | "nothing_to_redo" | "no_turn" | "not_on_path" | "unchanged" => nothing(verb),
         _ => problem_notice(ChatNoticeKind::Problem, error),
     }
 }

@@ -14,7 +14,7 @@ use retake_wire::chat::ChatVerb;
 pub use self::counts::{Counts, Fate, Stays};
 pub use self::labels::Label;
 
-use crate::adapter::{SetupStep, StyledText};
+use crate::adapter::StyledText;
 use crate::capabilities::CommandPrefix;
 
 /// A sentence for people in a chat. Names are untrusted: they are shown on one line, and shortened.
@@ -56,20 +56,12 @@ pub enum Sentence {
     Cancelled,
     /// How to answer a question where there are no buttons.
     HowToAnswer(Asked, CommandPrefix),
-    /// A command was written in a wrong way.
-    Usage(ChatVerb, CommandPrefix),
     /// The commands.
     Help(CommandPrefix),
     /// Somebody may not do that.
     Refusal(Refusal),
     /// To a stranger: the pairing code, and how long it is valid.
     Pairing(String, Duration),
-    /// The bot is not set up completely.
-    Setup(SetupStep),
-    /// A voice message, and no transcriber.
-    CannotListen,
-    /// What was heard in a voice message.
-    Heard(String),
     /// A file that was not read.
     File(String, FileProblem),
     /// The room is encrypted.
@@ -81,8 +73,6 @@ pub enum Sentence {
         /// Of how many.
         of: u32,
     },
-    /// The whole answer is in the file.
-    WholeInFile,
     /// The answer was interrupted.
     Interrupted,
     /// So many messages came while the gateway was away, and were not answered.
@@ -103,6 +93,8 @@ pub enum Sentence {
     Approval(Approval),
     /// So many files were changed.
     Files(u32),
+    /// The next one of several steps was refused: the code of the problem.
+    NoFurtherStep(String),
     /// A request failed: the code of the problem.
     NotDone(String),
     /// A run failed: the code of the problem.
@@ -111,8 +103,6 @@ pub enum Sentence {
     Status(Status),
     /// The posts that stay.
     PostsThatStay(Counts),
-    /// Another gateway uses the account.
-    Occupied(String),
 }
 
 impl Sentence {
@@ -186,8 +176,6 @@ pub enum Refusal {
     EditOfOlder,
     /// It needs a reply to a message.
     NeedsReply(ChatVerb, CommandPrefix),
-    /// Files were changed in the meantime.
-    FilesChanged(u32),
 }
 
 /// Why a file was not read.
@@ -219,12 +207,8 @@ pub enum Approval {
 pub struct Status {
     /// Whether an answer is being written.
     pub is_running: bool,
-    /// Whether an approval is waited for.
-    pub waits_for_approval: bool,
     /// The posts that wait to be sent.
     pub to_send: u32,
     /// The posts that wait to be deleted.
     pub to_delete: u32,
-    /// How long nothing is sent, as the platform said so.
-    pub hold: Option<Duration>,
 }

@@ -25,7 +25,15 @@ use platform::{Gateway, conversation, in_group, in_private, paired, pairs, says,
 
 /// What a notice of a rewind says: the turns and the counts.
 fn rewound(count: u32, posts: PostCounts) -> ChatNotice {
-    ChatNotice::Step { step: ChatStep::Rewind, count, by: Some("Ann".to_owned()), posts, files: 0, lost: 0 }
+    ChatNotice::Step {
+        step: ChatStep::Rewind,
+        count,
+        by: Some("Ann".to_owned()),
+        posts,
+        files: 0,
+        stopped: None,
+        lost: 0,
+    }
 }
 
 #[tokio::test]
@@ -182,14 +190,35 @@ async fn drop_in_reply_to_a_message_that_was_taken_back_drops_nothing() {
     let (desk, mut gateway) = paired(false).await;
     gateway.says(says("1", "one")).await;
     gateway.works(1).await;
-    gateway.commands(says("2", "/rewind"), ChatVerb::Rewind, None).await;
+    gateway.commands(says("2", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
     gateway.works(1).await;
     gateway.says(says("3", "two")).await;
     gateway.works(1).await;
     let drop = InboundMessage { reply_to: Some("1".to_owned()), ..says("4", "/drop") };
     gateway.commands(drop, ChatVerb::Drop, None).await;
+    let nothing = ChatNotice::Refused(ChatRefusal::Nothing { verb: ChatVerb::Drop });
+    assert_eq!(gateway.works(1).await, [nothing]);
+    assert_eq!((gateway.answers(), texts(&desk, &conversation(&desk).await).await), (1, 2));
+}
+
+/// A notice tells of the steps that were made, also if fewer were there than requested.
+#[tokio::test]
+async fn notice_of_an_undo_counts_the_steps_that_were_made() {
+    let (_desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    let counts = |notices: Vec<ChatNotice>| -> Vec<(ChatStep, u32)> {
+        let steps = notices.into_iter().map(|notice| match notice {
+            ChatNotice::Step { step, count, .. } => (step, count),
+            other => panic!("{other:?}"),
+        });
+        steps.collect()
+    };
+    gateway.commands(says("2", "/undo 7"), ChatVerb::Undo, Some(7)).await;
     let notices = gateway.works(1).await;
-    assert_eq!((gateway.answers(), texts(&desk, &conversation(&desk).await).await), (1, 2), "{notices:?}");
+    assert_eq!(counts(notices), [(ChatStep::Undo, 1), (ChatStep::Undo, 1)], "first and last words");
+    gateway.commands(says("3", "/redo 7"), ChatVerb::Redo, Some(7)).await;
+    assert_eq!(counts(gateway.works(1).await), [(ChatStep::Redo, 1)]);
 }
 
 #[tokio::test]
@@ -225,6 +254,11 @@ async fn gateways_case_78_member_takes_back_only_their_own_turns() {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         ChatNotice::Refused(ChatRefusal::TurnsOf { names })
     };
+    assert_eq!(gateway.works(1).await, [refusal(&["Ann"])]);
+    let theirs = InboundMessage { reply_to: Some("g2".to_owned()), ..in_group("g3a", "Ben", "/drop") };
+    gateway.commands(theirs, ChatVerb::Drop, None).await;
+    assert_eq!(gateway.works(1).await, [refusal(&["Ann"])]);
+    gateway.commands(in_group("g3b", "Ben", "/retry"), ChatVerb::Retry, None).await;
     assert_eq!(gateway.works(1).await, [refusal(&["Ann"])]);
     gateway.commands(in_group("g4", "Ben", "/undo"), ChatVerb::Undo, None).await;
     let last = ChatNotice::Refused(ChatRefusal::LastStepOf { name: "Ann".to_owned() });

@@ -28,8 +28,8 @@ mod tool_turns;
 
 pub(crate) use access::{decode_token_use, encode_token_use};
 pub(crate) use chat::{
-    PostColumns, decode_origin, decode_outcome, decode_post, decode_role, encode_origin, encode_outcome,
-    encode_post, encode_role,
+    PostColumns, decode_origin, decode_outcome, decode_post, decode_role, decode_wordings, encode_origin,
+    encode_outcome, encode_post, encode_role, encode_wordings,
 };
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub use export::{

@@ -56,6 +56,8 @@ pub enum ButtonLabel {
     Older,
     /// Take back only the own turn.
     DropMine,
+    /// Go back to before the turn of the answer above.
+    TakeBack,
 }
 
 /// The location of a message: an account, a chat, and a thread in it.

@@ -13,7 +13,7 @@ pub struct PostCounts {
     pub asked: u32,
     /// Still being deleted.
     pub trying: u32,
-    /// Sent, but the ids are not known.
+    /// Perhaps in the chat: sent, but the ids are not known; or the answer to the last deletion was lost.
     pub unknown: u32,
     /// Those that stay, by the cause.
     pub stays: Vec<(StayCause, u32)>,
@@ -33,6 +33,7 @@ impl PostCounts {
             PostState::Gone(Deletion::Emptied) => self.emptied += 1,
             PostState::Gone(Deletion::Asked) => self.asked += 1,
             PostState::Deleting => self.trying += 1,
+            PostState::Lost if post.may_be_gone() && post.due.is_some() => self.trying += 1,
             PostState::Sending | PostState::Lost => self.unknown += 1,
             PostState::Stays(why) => self.add_stays(why, 1),
             PostState::Planned | PostState::Sent | PostState::Failed(_) | PostState::Cancelled => {}

@@ -1,6 +1,7 @@
 //! A post: one message that we made on a platform. Its state is a small machine: what is wanted, what the gateway reports, and time
 //! go in; what to do next comes out. Must never say that a post is gone that may be there.
 
+mod deletion;
 mod erased;
 #[cfg(test)]
 mod tests;
@@ -84,7 +85,7 @@ pub enum PostState {
     Planned,
     /// Its request may have left.
     Sending,
-    /// Its request left, and the answer was lost.
+    /// Its request left, and the answer was lost. If it has ids, that was the request for its deletion.
     Lost,
     /// It is in the chat.
     Sent,
@@ -144,6 +145,17 @@ pub enum PostFailure {
     GaveUp,
 }
 
+/// The requests that sent a post.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SendAttempt {
+    /// The digest of what the last one sent.
+    pub digest: String,
+    /// When the first one began.
+    pub began: Time,
+    /// How many may have worked, as their answers were lost. The one that is under way does not count.
+    pub lost: u32,
+}
+
 /// A row of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Post {
@@ -163,8 +175,8 @@ pub struct Post {
     pub op: Option<OpNo>,
     /// Its platform ids.
     pub ids: Vec<String>,
-    /// The digest of what was sent, and when the first attempt began.
-    pub attempt: Option<(String, Time)>,
+    /// The requests that sent it.
+    pub attempt: Option<SendAttempt>,
     /// When it was sent, by the platform's clock; until when it can be deleted; whether there is a way.
     pub sent: Option<(Time, Option<Time>, bool)>,
     /// Attempts of the current task that failed.
@@ -271,6 +283,8 @@ impl Post {
     pub fn task(&self) -> Option<PostTask> {
         match self.state {
             PostState::Planned => Some(PostTask::Send),
+            // If it is wanted again, it is not deleted once more: it may be there.
+            PostState::Lost if self.may_be_gone() => self.op.map(|_| PostTask::Delete),
             PostState::Sending | PostState::Lost => Some(PostTask::Resend),
             PostState::Sent if matches!(self.kind, PostKind::Notice(_)) && self.due.is_some() => {
                 Some(PostTask::Edit)
@@ -282,7 +296,7 @@ impl Post {
 
     /// The same while a gateway works on it: it is due again when the lease ends.
     pub fn leased(mut self, now: Time) -> Self {
-        self.due = Some(Time(now.0.saturating_add(LEASE_MS)));
+        self.due = Some(lease_end(now));
         self
     }
 
@@ -301,7 +315,11 @@ impl Post {
                 }
             }
             // Whether it is there is not known; deleting it makes that certain.
-            (PostState::Lost, false) if !self.ids.is_empty() => self.unwanted(op, now),
+            (PostState::Lost, false) if self.may_be_gone() => {
+                self.op = Some(op);
+                self.starts(now);
+            }
+            (PostState::Lost, true) if self.may_be_gone() => (self.op, self.due) = (None, None),
             (PostState::Sending | PostState::Lost, _) => {
                 self.is_done = !is_wanted;
                 self.op = (!is_wanted).then_some(op);
@@ -326,21 +344,6 @@ impl Post {
             _ => {}
         }
         self
-    }
-
-    /// The requests for its deletion did nothing. If it is wanted again, it stays.
-    fn untouched(&mut self) {
-        if self.is_done && self.op.is_none() {
-            (self.state, self.due) = (PostState::Sent, None);
-        }
-        self.is_done = false;
-    }
-
-    /// It is wanted again, and a request for its deletion may have worked: nobody will know.
-    fn forgets(&mut self) {
-        if self.is_done && self.op.is_none() {
-            (self.state, self.due, self.is_done) = (PostState::Lost, None, false);
-        }
     }
 
     /// It is in the chat and not wanted.
@@ -370,13 +373,18 @@ impl Post {
     /// The same after what a gateway reported. A report that does not fit the state changes nothing.
     pub fn settled(mut self, result: PostResult, now: Time) -> Self {
         match (self.state, result) {
+            (PostState::Deleting, result) => self.deletion(result, now),
+            (PostState::Lost, result) if self.may_be_gone() => self.deletion(result, now),
             (
                 PostState::Planned | PostState::Sending | PostState::Lost,
                 PostResult::Sending { parts, digest },
             ) => {
-                let began = self.attempt.take().map_or(now, |(_, began)| began);
+                let before =
+                    self.attempt.take().unwrap_or(SendAttempt { began: now, ..SendAttempt::default() });
+                let lost = before.lost + u32::from(self.state == PostState::Sending);
                 self.part.1 = parts.max(self.part.0 + 1);
-                (self.state, self.attempt) = (PostState::Sending, Some((digest, began)));
+                (self.state, self.attempt) =
+                    (PostState::Sending, Some(SendAttempt { digest, lost, ..before }));
                 self = self.leased(now);
             }
             (PostState::Sending | PostState::Lost, PostResult::Sent { ids, at, deadline, deletable }) => {
@@ -388,6 +396,10 @@ impl Post {
                 }
             }
             (PostState::Sending | PostState::Lost, PostResult::Lost) => {
+                let is_counted = self.state == PostState::Lost;
+                if let Some(attempt) = self.attempt.as_mut().filter(|_| !is_counted) {
+                    attempt.lost += 1;
+                }
                 self.state = PostState::Lost;
                 match self.is_erased {
                     true => self.due = None,
@@ -395,7 +407,11 @@ impl Post {
                 }
             }
             // It may be there, and nobody will know.
-            (PostState::Lost, PostResult::Failed(PostFailure::GaveUp)) => self.due = None,
+            (PostState::Sending | PostState::Lost, PostResult::Failed(PostFailure::GaveUp))
+                if self.lost() > 0 =>
+            {
+                (self.state, self.due) = (PostState::Lost, None);
+            }
             (PostState::Planned | PostState::Sending | PostState::Lost, PostResult::Failed(why)) => {
                 (self.state, self.due) = (PostState::Failed(why), None);
             }
@@ -405,58 +421,29 @@ impl Post {
             }
             // A lost one was looked for, and is certainly not there.
             (
-                PostState::Sending
-                | PostState::Lost
-                | PostState::Sent
-                | PostState::Deleting
-                | PostState::Stays(_),
+                PostState::Sending | PostState::Lost | PostState::Sent | PostState::Stays(_),
                 PostResult::Deleted(how),
             ) => {
                 (self.state, self.due) = (PostState::Gone(how), None);
             }
-            (PostState::Deleting, PostResult::Deleting { untouched }) => {
-                if untouched {
-                    self.untouched();
-                }
-                self.forgets();
-                if self.state == PostState::Deleting {
-                    self.is_done = true;
-                    self = self.leased(now);
-                }
-            }
-            (PostState::Deleting, PostResult::Stays(why)) => {
-                self.untouched();
-                if self.state == PostState::Deleting {
-                    self.stays(why);
-                }
-            }
-            // It may be gone.
-            (PostState::Deleting, PostResult::Lost) => {
-                self.forgets();
-                if self.state == PostState::Deleting {
-                    self.tries_again(Time(now.0.saturating_add(self.delay())), now);
-                }
-            }
-            (PostState::Deleting, PostResult::Later(at)) => {
-                self.untouched();
-                if self.state == PostState::Deleting {
-                    self.tries_again(at, now);
-                }
-            }
             // The request did not leave, and its entry was taken back meanwhile.
-            (PostState::Sending, PostResult::Later(_)) if self.is_done => {
+            (PostState::Sending, PostResult::Later(_)) if self.is_done && self.lost() == 0 => {
                 (self.state, self.due, self.is_done) = (PostState::Cancelled, None, false);
             }
             (state, PostResult::Later(at)) if self.due.is_some() && state != PostState::Cancelled => {
-                // The request did not leave.
+                // The request did not leave. An earlier one may have worked.
                 if state == PostState::Sending {
-                    self.state = PostState::Planned;
+                    self.state = if self.lost() == 0 { PostState::Planned } else { PostState::Lost };
                 }
                 self.tries_again(at, now);
             }
             _ => {}
         }
         self
+    }
+
+    fn lost(&self) -> u32 {
+        self.attempt.as_ref().map_or(0, |attempt| attempt.lost)
     }
 
     fn delay(&self) -> i64 {
@@ -469,16 +456,19 @@ impl Post {
         let since = self.since.unwrap_or(now);
         let is_over = at.0.saturating_sub(since.0) > TRIED_MS;
         let deadline = self.sent.and_then(|(_, deadline, _)| deadline);
+        let is_late = deadline.is_some_and(|deadline| deadline < at);
         match self.state {
-            PostState::Deleting if deadline.is_some_and(|deadline| deadline < at) => {
-                self.stays(StayCause::TooOld);
-            }
+            PostState::Deleting if is_late => self.stays(StayCause::TooOld),
             PostState::Deleting if is_over => self.stays(StayCause::GaveUp),
             PostState::Planned if is_over => {
                 (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None);
             }
-            PostState::Lost if is_over => self.due = None,
+            PostState::Lost if is_over || (self.may_be_gone() && is_late) => self.due = None,
             _ => self.due = Some(at),
         }
     }
+}
+
+fn lease_end(now: Time) -> Time {
+    Time(now.0.saturating_add(LEASE_MS))
 }

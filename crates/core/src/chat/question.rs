@@ -3,7 +3,7 @@
 
 use crate::id::{EntryId, Head, OpNo};
 
-/// A question to people in a chat. It is void as soon as the conversation is at another head.
+/// A question to people in a chat. What it asks about is done only as long as it takes back what the person has seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatQuestion {
     /// The platform's id of the person who may answer. `None`: an owner.

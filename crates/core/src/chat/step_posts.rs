@@ -36,7 +36,7 @@ impl PlacePosts {
             PostState::Gone(_) => self.lost += 1,
             // A request for its deletion may have worked.
             PostState::Deleting => self.taken_back.unknown += 1,
-            PostState::Lost if !post.ids.is_empty() => self.taken_back.unknown += 1,
+            PostState::Lost if post.may_be_gone() => self.taken_back.unknown += 1,
             PostState::Planned | PostState::Sending | PostState::Lost => self.to_send += 1,
             PostState::Failed(_) | PostState::Cancelled => {}
         }

@@ -225,26 +225,19 @@ impl Engine {
         let Some(binding) = self.store().chat_binding(message.place.clone()).await? else { return ignored };
         let of = binding.conversation;
         let known = self.store().chat_entry(of, message.place.clone(), message.message.clone()).await?;
-        let Some(ChatEntry { entry: Some(_), content: Some(content), origin, .. }) = known else {
+        let Some(ChatEntry { entry: Some(entry), content: Some(content), origin, .. }) = known else {
             return ignored;
         };
         let is_own = origin.is_some_and(|origin| origin.person == message.person);
         if !is_own || content == content_of(message) {
             return ignored;
         }
-        // Several wordings of a message are entries. The one on the path counts: an undo may have brought an older one back.
         let last = self.store().targets(of, None, 1).await?.into_iter().next();
-        let last = match last.map(|last| last.target.meta.id) {
-            Some(last) => self.store().turn_origin(of, last).await?.map(|origin| (last, origin)),
-            None => None,
-        };
-        let is_it =
-            |origin: &ChatOrigin| (&origin.place, &origin.message) == (&message.place, &message.message);
-        let Some((entry, _)) = last.filter(|(_, origin)| is_it(origin)) else {
+        if last.is_none_or(|last| last.target.meta.id != entry) {
             let told = notice(ChatNoticeKind::EditOfOlder);
             self.notify_chat(of, &message.place, told, Some(&message.message), None).await?;
             return Ok(Arrived::Known(ArrivalOutcome::Done));
-        };
+        }
         let by = self.member(event, message);
         self.run_for_chat(of, message, Start::Edit(entry, spoken(message)), by).await?;
         Ok(Arrived::Known(ArrivalOutcome::Done))

@@ -1,10 +1,11 @@
 //! Commands of chats. Each answers with one notice, in the place where it was written, in reply to it.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use retake_core::{
     AskedStep, ChangeOrigin, ChatBinding, ChatButton, ChatNotice, ChatNoticeKind, ChatQuestion, ChatRole,
-    ConversationId, EntryId, PostState, TargetLine,
+    ConversationId, EntryId, PostState, PostTask, TargetLine,
 };
 
 use super::steps::{NAMES_MAX, Told};
@@ -139,15 +140,31 @@ impl Engine {
         may_all: bool,
         by: ChangeOrigin,
     ) -> Result<Told> {
-        let targets = self.store().targets(of, None, TURNS_MAX).await?;
-        // The entry is in the turn whose own entries have it; the turn itself may be named, too.
-        let pos = self.store().meta(of, entry).await?;
-        let at = targets
-            .iter()
-            .position(|line| Some(line.target.meta.pos) == pos.turn || line.target.meta.id == entry);
-        let Some(at) = at else { return Ok((nothing(ChatVerb::Rewind), None)) };
-        let step = AskedStep::Rewind(targets[at].target.meta.id);
-        self.step_in_chat(of, message, (step, may_all), by, None).await
+        let turns = self.turns_since(of, entry).await?;
+        let Some(turn) = turns.last().copied() else { return Ok((nothing(ChatVerb::Rewind), None)) };
+        self.step_in_chat(of, message, (AskedStep::Rewind(turn), may_all), by, None).await
+    }
+
+    /// The turns from that of an entry on, newest first. None if it is not on the path. It reads as much as it returns.
+    pub(super) async fn turns_since(&self, of: ConversationId, entry: EntryId) -> Result<Vec<EntryId>> {
+        let meta = self.store().meta(of, entry).await?;
+        let turn = meta.turn.unwrap_or(meta.pos);
+        let mut turns = Vec::new();
+        loop {
+            let page = self.store().targets(of, turns.last().copied(), TURNS_MAX).await?;
+            let is_last = page.len() < TURNS_MAX;
+            for TargetLine { target, .. } in page {
+                turns.push(target.meta.id);
+                match target.meta.pos.cmp(&turn) {
+                    Ordering::Greater => {}
+                    Ordering::Equal => return Ok(turns),
+                    Ordering::Less => return Ok(Vec::new()),
+                }
+            }
+            if is_last {
+                return Ok(Vec::new());
+            }
+        }
     }
 
     /// The refusal to take back turns of other people. It offers to drop only the person's own.
@@ -155,11 +172,10 @@ impl Engine {
         &self,
         of: ConversationId,
         message: &ChatMessage,
-        targets: &[TargetLine],
+        turns: &[EntryId],
     ) -> Result<Option<ChatNotice>> {
         let (mut mine, mut names) = (Vec::new(), Vec::new());
-        for line in targets {
-            let id = line.target.meta.id;
+        for id in turns.iter().copied() {
             let origin = self.store().turn_origin(of, id).await?;
             if origin.is_some_and(|origin| origin.person == message.person) {
                 mine.push(id);
@@ -210,12 +226,14 @@ impl Engine {
         let told = match last {
             None => nothing(ChatVerb::Retry),
             Some(last) => {
-                let origin = self.store().turn_origin(of, last.target.meta.id).await?;
-                match may_all || origin.is_some_and(|origin| origin.person == message.person) {
-                    true => {
-                        return self.run_for_chat(of, message, Start::Retry(last.target.meta.id), by).await;
-                    }
-                    false => notice(ChatNoticeKind::OwnersOnly),
+                let last = last.target.meta.id;
+                let refusal = match may_all {
+                    true => None,
+                    false => self.turns_of_others(of, message, &[last]).await?,
+                };
+                match refusal {
+                    Some(refusal) => refusal,
+                    None => return self.run_for_chat(of, message, Start::Retry(last), by).await,
                 }
             }
         };
@@ -224,22 +242,16 @@ impl Engine {
 
     async fn status_of_chat(&self, of: ConversationId) -> Result<Told> {
         let posts = self.store().posts(of).await?;
-        let count = |is: fn(PostState) -> bool| {
-            u32::try_from(posts.iter().filter(|(_, post, _)| is(post.state)).count()).unwrap_or(u32::MAX)
+        let count = |of: &[PostTask]| {
+            // Nothing is done any more for a lost one that is not due.
+            let open =
+                posts.iter().filter(|(_, post, _)| post.due.is_some() || post.state != PostState::Lost);
+            let some = open.filter(|(_, post, _)| post.task().is_some_and(|task| of.contains(&task)));
+            u32::try_from(some.count()).unwrap_or(u32::MAX)
         };
-        let to_send =
-            count(|state| matches!(state, PostState::Planned | PostState::Sending | PostState::Lost));
-        let to_delete = count(|state| state == PostState::Deleting);
+        let (to_send, to_delete) = (count(&[PostTask::Send, PostTask::Resend]), count(&[PostTask::Delete]));
         let code = self.is_running(of).then(|| "running".to_owned());
         let kind = ChatNoticeKind::Status;
         Ok((ChatNotice { kind, count: to_send, files: to_delete, code, ..ChatNotice::default() }, None))
-    }
-
-    /// The entry that a post shows, for the posts of a conversation.
-    pub async fn chat_posts(
-        &self,
-        of: ConversationId,
-    ) -> Result<Vec<(retake_core::PostKey, retake_core::Post, Option<EntryId>)>> {
-        Ok(self.store().posts(of).await?)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ChatQuestion,
-    ChatRole, ConversationId, OpNo, PostKey, PostKind,
+    ChatRole, ConversationId, OpNo, Pos, PostKey, PostKind, Seq,
 };
 
 use super::steps::Told;
@@ -90,6 +90,11 @@ impl Engine {
         };
         let stale = || Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
         let Some((key, round, number)) = button_named(&press.button) else { return stale() };
+        if let Some((of, post)) = self.store().post(key).await?
+            && let PostKind::Answer(entry) = post.kind
+        {
+            return self.take_back_pressed(event, press, (of, post.place, entry), role).await;
+        }
         // The question may be another one by now, in the same post.
         let asked = self.asked(key).await?.filter(|(asked, place)| {
             (&place.account, &place.chat) == (&press.place.account, &press.place.chat)
@@ -103,6 +108,35 @@ impl Engine {
         }
         let message = ChatMessage { is_shared: binding.is_shared, ..message_of(press, place) };
         let told = self.answered(event, &message, role, &asked, number).await?;
+        Ok(Arrived::Pressed(told))
+    }
+
+    /// The button below an answer: goes back to before its turn, as a command in a reply to it would.
+    async fn take_back_pressed(
+        self: &Arc<Self>,
+        event: &GatewayEvent,
+        press: &ChatPress,
+        (of, place, entry): (ConversationId, ChatPlace, Seq),
+        role: ChatRole,
+    ) -> Result<Arrived> {
+        let is_there = (&place.account, &place.chat) == (&press.place.account, &press.place.chat);
+        let binding = self.store().chat_binding(place.clone()).await?;
+        let Some(binding) = binding.filter(|binding| is_there && binding.conversation == of) else {
+            return Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
+        };
+        let depth = self.store().snapshot(of).await?.conversation().tree.depth();
+        let entry = self.store().entry_id(of, Pos { depth, seq: entry.0 }).await?;
+        let origin = self.store().turn_origin(of, entry).await?;
+        let message = ChatMessage { is_shared: binding.is_shared, ..message_of(press, place) };
+        let by = ChangeOrigin { chat: None, ..self.member(event, &message) };
+        let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
+        let told = self.rewind_to(of, &message, entry, may_all, by).await;
+        let (told, op) = told.unwrap_or_else(|error| (refused(ChatVerb::Rewind, &error), None));
+        // A refusal without a choice is for the person who pressed only.
+        if op.is_some() || told.asks.is_some() {
+            let prompt = origin.map(|origin| origin.message);
+            self.notify_chat(of, &message.place, told.clone(), prompt.as_deref(), op).await?;
+        }
         Ok(Arrived::Pressed(told))
     }
 

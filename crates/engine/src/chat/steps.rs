@@ -8,10 +8,9 @@ use retake_core::{
     ConversationId, Head, OpNo, Reason, Receipt, SeenState,
 };
 
-use super::commands::TURNS_MAX;
 use super::{ChatMessage, ChatVerb, nothing, notice};
 use crate::Engine;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::files::{FileOptions, PlannedFiles};
 use crate::steps::Done;
 
@@ -49,18 +48,21 @@ impl Engine {
                 None => (SeenState::Anything, None),
             },
         };
+        let author = by.author.clone();
+        let done = self.act(of, Apply { action, seen, by }, FileOptions { seen: files, ..options }).await?;
+        // Fewer steps than requested may have been there.
+        let (receipts, files, refused) = results(done);
+        let steps = number(receipts.iter().map(|receipt| receipt.ops.len() as u64).sum());
         let (kind, count) = match &step {
             AskedStep::Rewind(_) => (ChatNoticeKind::Rewound, turns),
             AskedStep::Drop(entries) => (ChatNoticeKind::Dropped, number(entries.len() as u64)),
-            AskedStep::Undo(count) => (ChatNoticeKind::Undone, number(*count as u64)),
-            AskedStep::Redo(count) => (ChatNoticeKind::Redone, number(*count as u64)),
+            AskedStep::Undo(_) => (ChatNoticeKind::Undone, steps),
+            AskedStep::Redo(_) => (ChatNoticeKind::Redone, steps),
         };
-        let author = by.author.clone();
-        let done = self.act(of, Apply { action, seen, by }, FileOptions { seen: files, ..options }).await?;
-        let (receipts, files) = results(done);
+        let code = refused.map(|error| error.code.to_owned());
         let made = receipts.iter().flat_map(|receipt| receipt.ops.first()).min().copied();
         let last = receipts.last().filter(|receipt| !receipt.unchanged).map(|receipt| receipt.head);
-        let told = ChatNotice { kind, count, files, names: vec![author], ..ChatNotice::default() };
+        let told = ChatNotice { kind, count, files, names: vec![author], code, ..ChatNotice::default() };
         let told = match made.zip(last) {
             Some((first, to)) => self.offers_posts(of, message, told, (first, to)).await?,
             None => told,
@@ -78,20 +80,13 @@ impl Engine {
     ) -> Result<Option<ChatNotice>> {
         match step {
             AskedStep::Rewind(entry) => {
-                let targets = self.store().targets(of, None, TURNS_MAX).await?;
-                let at = targets.iter().position(|line| line.target.meta.id == *entry);
-                let Some(at) = at else { return Ok(Some(nothing(ChatVerb::Rewind))) };
-                self.turns_of_others(of, message, &targets[..=at]).await
-            }
-            AskedStep::Drop(entries) => {
-                for entry in entries {
-                    let origin = self.store().turn_origin(of, *entry).await?;
-                    if origin.is_none_or(|origin| origin.person != message.person) {
-                        return Ok(Some(notice(ChatNoticeKind::OwnersOnly)));
-                    }
+                let turns = self.turns_since(of, *entry).await?;
+                match turns.is_empty() {
+                    true => Ok(Some(nothing(ChatVerb::Rewind))),
+                    false => self.turns_of_others(of, message, &turns).await,
                 }
-                Ok(None)
             }
+            AskedStep::Drop(entries) => self.turns_of_others(of, message, entries).await,
             AskedStep::Undo(_) | AskedStep::Redo(_) => {
                 let member = Some((message.place.account.clone(), message.person.clone()));
                 let action = self.action_in_chat(of, step).await?;
@@ -168,16 +163,16 @@ impl Engine {
     }
 }
 
-/// The receipts of what was done, and how many files it changed.
-fn results(done: Done) -> (Vec<Receipt>, u32) {
+/// The receipts of what was done, how many files it changed, and why a further step was not made.
+fn results(done: Done) -> (Vec<Receipt>, u32, Option<EngineError>) {
     match done {
-        Done::Changed(receipt) | Done::Erased(receipt, ..) => (vec![receipt], 0),
-        Done::Steps { applied, .. } => {
+        Done::Changed(receipt) | Done::Erased(receipt, ..) => (vec![receipt], 0, None),
+        Done::Steps { applied, refused } => {
             let folders = applied.iter().flat_map(|applied| &applied.folders);
             let files = folders.map(|folder| folder.plan.changes().count() as u64).sum();
-            (applied.into_iter().map(|applied| applied.receipt).collect(), number(files))
+            (applied.into_iter().map(|applied| applied.receipt).collect(), number(files), refused)
         }
-        Done::Again { receipts, .. } => (receipts, 0),
+        Done::Again { receipts, .. } => (receipts, 0, None),
     }
 }
 

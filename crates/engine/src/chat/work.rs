@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use retake_core::{PostKey, PostResult, PostWork};
+use retake_core::{ConversationId, EntryId, Post, PostKey, PostResult, PostWork};
 
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -13,6 +13,11 @@ use crate::error::{EngineError, Kind, Result};
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 impl Engine {
+    /// The posts of a conversation, each with the entry that it shows.
+    pub async fn chat_posts(&self, of: ConversationId) -> Result<Vec<(PostKey, Post, Option<EntryId>)>> {
+        Ok(self.store().posts(of).await?)
+    }
+
     /// Leases work of an account; waits for it. A later request for work of the same account ends the wait. The gateway of the
     /// earlier one may be gone, and what it got would wait until the lease ends.
     pub async fn chat_take(

@@ -16,20 +16,20 @@ const EMPTY: &str = "…";
 pub(super) fn parts(content: &PostContent, adapter: &dyn Adapter) -> Vec<Outgoing> {
     let capabilities = adapter.capabilities();
     let (styled, buttons) = match content {
-        PostContent::Markdown { text, is_interrupted } => {
+        PostContent::Markdown { text, is_interrupted, buttons } => {
             let mut styled = text::parse(text);
             if *is_interrupted {
                 let gap = if styled.text.trim().is_empty() { "" } else { "\n\n" };
                 styled.text.push_str(&format!("{gap}{}", Sentence::Interrupted.text()));
             }
-            (styled, &[][..])
+            (styled, buttons)
         }
         PostContent::Notice { notice, buttons } => {
             let mut text = words::text(notice, capabilities);
             if !capabilities.buttons {
                 text.push_str(&numbered(buttons, capabilities.commands));
             }
-            (StyledText { text, styles: Vec::new() }, buttons.as_slice())
+            (StyledText { text, styles: Vec::new() }, buttons)
         }
     };
     let measure = |text: &StyledText| adapter.length(text);

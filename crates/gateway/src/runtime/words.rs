@@ -11,10 +11,15 @@ use crate::sentences::{Approval, Counts, Fate, Label, Posts, Refusal, Sentence, 
 pub(super) fn text(notice: &ChatNotice, capabilities: &Capabilities) -> String {
     let first = sentence(notice, capabilities).text();
     match notice {
-        ChatNotice::Step { files, lost, .. } => {
+        ChatNotice::Step { files, lost, stopped, .. } => {
             let files = Some(Sentence::Files(*files)).filter(|_| *files > 0);
             let lost = Some(Sentence::PostAgain(*lost)).filter(|_| *lost > 0);
-            files.into_iter().chain(lost).fold(first, |text, more| format!("{text} {}", more.text()))
+            let stopped = stopped.clone().map(Sentence::NoFurtherStep);
+            files
+                .into_iter()
+                .chain(stopped)
+                .chain(lost)
+                .fold(first, |text, more| format!("{text} {}", more.text()))
         }
         _ => first,
     }
@@ -32,6 +37,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
         ButtonLabel::Turn { text } => return crate::sentences::one_line(text),
         ButtonLabel::Older => Label::Older,
         ButtonLabel::DropMine => Label::OnlyMine,
+        ButtonLabel::TakeBack => Label::TakeBack,
     };
     label.text().to_owned()
 }
@@ -39,7 +45,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
 fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
     let prefix = capabilities.commands;
     match notice {
-        ChatNotice::Step { step, count, by, posts, files: _, lost: _ } => {
+        ChatNotice::Step { step, count, by, posts, .. } => {
             let posts = match posts.sum() {
                 sum if sum == posts.trying => Posts::Removing(sum),
                 _ => Posts::Counts(counts(posts, capabilities)),
@@ -100,7 +106,6 @@ fn of_refusal(refusal: &ChatRefusal, capabilities: &Capabilities) -> Sentence {
         ChatRefusal::NeedsReply { verb } => Refusal::NeedsReply(*verb, capabilities.commands),
         ChatRefusal::Nothing { verb } => return Sentence::NothingTo(*verb),
         ChatRefusal::Stale => return Sentence::Stale,
-        ChatRefusal::FilesChanged { count } => Refusal::FilesChanged(*count),
         ChatRefusal::Problem { code } => return Sentence::NotDone(code.clone()),
     })
 }

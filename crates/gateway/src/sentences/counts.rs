@@ -16,7 +16,7 @@ pub enum Fate {
     Stays(Stays),
     /// The post, until an attempt succeeds.
     Tried,
-    /// It was sent, but its id was never learned.
+    /// Perhaps the post: the answer of the platform was lost.
     Unknown,
 }
 
@@ -64,11 +64,6 @@ impl Counts {
     /// The number of all posts.
     pub fn total(&self) -> u32 {
         self.0.values().fold(0, |sum, count| sum.saturating_add(*count))
-    }
-
-    /// Whether nothing is being tried any more.
-    pub fn is_settled(&self) -> bool {
-        !self.0.contains_key(&Fate::Tried)
     }
 
     /// The fates that posts have, with their number, in the order of the sentence.

@@ -6,7 +6,6 @@ use retake_wire::ProblemCode;
 use retake_wire::chat::ChatVerb;
 
 use super::{Approval, Asked, Counts, Fate, FileProblem, Posts, Refusal, Sentence, Status, Stays, Step};
-use crate::adapter::SetupStep;
 use crate::capabilities::{CommandPrefix, LengthUnit};
 use crate::commands::{TABLE, row_of, spelled};
 use crate::text::beginning;
@@ -34,7 +33,6 @@ pub(super) fn text(sentence: &Sentence) -> String {
         Sentence::PostedAgain(posts) => format!("Posting {} again.", counted(*posts, "post")),
         Sentence::Cancelled => "Nothing was done.".into(),
         Sentence::HowToAnswer(asked, prefix) => how_to_answer(*asked, *prefix),
-        Sentence::Usage(verb, prefix) => format!("Write it like this: {}", line(*verb, *prefix)),
         Sentence::Help(prefix) => {
             TABLE.iter().map(|row| line(row.verb, *prefix)).collect::<Vec<_>>().join("\n")
         }
@@ -44,15 +42,11 @@ pub(super) fn text(sentence: &Sentence) -> String {
             shown(code),
             time(*valid)
         ),
-        Sentence::Setup(step) => setup(*step),
-        Sentence::CannotListen => "I can't listen here. Please write it.".into(),
-        Sentence::Heard(words) => format!("Heard: {}", words.trim()),
         Sentence::File(name, problem) => file(&shown(name), *problem),
         Sentence::Encrypted => "This room is encrypted. I can only read rooms without encryption.".into(),
         Sentence::PartNotSent { part, of } => {
             format!("Part {part} of {of} of this answer could not be sent: the platform refused it.")
         }
-        Sentence::WholeInFile => "This is only the beginning. The whole answer is in the file.".into(),
         Sentence::Interrupted => "(interrupted)".into(),
         Sentence::Missed(1) => {
             "While I was away, 1 older message arrived. I have read it, but not answered.".into()
@@ -75,14 +69,12 @@ pub(super) fn text(sentence: &Sentence) -> String {
         Sentence::ApprovalNeeded(tool, what) => format!("May I use {}? {}", shown(tool), long_line(what)),
         Sentence::Approval(approval) => of_approval(approval),
         Sentence::Files(files) => format!("{} changed.", were(*files, "file")),
+        Sentence::NoFurtherStep(code) => format!("No further step was made: {}.", problem(code)),
         Sentence::NotDone(code) => format!("Nothing was done: {}.", problem(code)),
         Sentence::RunFailed(code) => format!("The answer failed: {}.", problem(code)),
         Sentence::Status(status) => of_status(status),
         Sentence::PostsThatStay(counts) if counts.total() == 0 => "No post stays.".into(),
         Sentence::PostsThatStay(counts) => of_counts(counts),
-        Sentence::Occupied(other) => {
-            format!("Another gateway receives the messages of this account: {}.", shown(other))
-        }
     }
 }
 
@@ -124,11 +116,9 @@ fn of_counts(counts: &Counts) -> String {
                 format!("{posts} {}: {}", if one { "stays" } else { "stay" }, stays(why, count))
             }
             Fate::Tried => format!("{posts} being tried"),
-            Fate::Unknown if one => {
-                "1 more may be there: it was sent, but its id was never learned".to_owned()
-            }
+            Fate::Unknown if one => "1 more may be there: the platform's answer was lost".to_owned(),
             Fate::Unknown => {
-                format!("{count} more may be there: they were sent, but their ids were never learned")
+                format!("{count} more may be there: the platform's answers were lost")
             }
         }
     });
@@ -203,7 +193,9 @@ fn refusal(why: &Refusal) -> String {
     match why {
         Refusal::TurnsOf(people) => {
             let who = names(people);
-            format!("Nothing was taken back: {who} wrote after that. A moderator or an owner can do it.")
+            format!(
+                "Nothing was taken back: it concerns messages of {who}. A moderator or an owner can do it."
+            )
         }
         Refusal::LastStepOf(name) => {
             format!("Nothing was undone: the last step is by {}.", shown(name))
@@ -217,27 +209,6 @@ fn refusal(why: &Refusal) -> String {
         Refusal::NeedsReply(verb, prefix) => {
             format!("Write {} in a reply to the message that you mean.", spelled(*verb, *prefix))
         }
-        Refusal::FilesChanged(1) => {
-            "Nothing was taken back: 1 file has other changes now. Decide about it in the terminal.".into()
-        }
-        Refusal::FilesChanged(files) => {
-            format!(
-                "Nothing was taken back: {files} files have other changes now. Decide about them in the terminal."
-            )
-        }
-    }
-}
-
-fn setup(step: SetupStep) -> String {
-    match step {
-        SetupStep::Invite => "Invite the bot, or write to it.".into(),
-        SetupStep::ReadMessages => {
-            "I only see messages that mention me or reply to me. An administrator can let me read all messages, \
-             and must add me again then."
-                .into()
-        }
-        SetupStep::Scope(scope) => format!("I lack the permission {scope}."),
-        SetupStep::Events => "The events of this account are not switched on yet.".into(),
     }
 }
 
@@ -265,19 +236,15 @@ fn of_approval(approval: &Approval) -> String {
 }
 
 fn of_status(status: &Status) -> String {
-    let mut parts = vec![match (status.waits_for_approval, status.is_running) {
-        (true, _) => "I wait for an approval.".to_owned(),
-        (false, true) => "I am writing an answer.".to_owned(),
-        (false, false) => "Nothing is running.".to_owned(),
+    let mut parts = vec![match status.is_running {
+        true => "I am writing an answer.".to_owned(),
+        false => "Nothing is running.".to_owned(),
     }];
     if status.to_send > 0 {
         parts.push(format!("{} to be sent.", waits(status.to_send)));
     }
     if status.to_delete > 0 {
         parts.push(format!("{} to be deleted.", waits(status.to_delete)));
-    }
-    if let Some(hold) = status.hold {
-        parts.push(format!("The platform wants me to wait {}.", time(hold)));
     }
     parts.join(" ")
 }

@@ -314,7 +314,7 @@ fn next_due(book: &Book, now: i64) -> Option<i64> {
 }
 
 pub(crate) fn markdown(text: &str) -> PostContent {
-    PostContent::Markdown { text: text.into(), is_interrupted: false }
+    PostContent::Markdown { text: text.into(), is_interrupted: false, buttons: Vec::new() }
 }
 
 fn new_post(id: &str, place: &Place, content: PostContent, part: u32) -> Post {

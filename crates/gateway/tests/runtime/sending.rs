@@ -281,10 +281,26 @@ async fn a_notice_has_its_words_and_buttons_or_a_numbered_list() {
     }
 }
 
+/// The button stands below the last part. Where a platform has none, people write the command.
+#[tokio::test(start_paused = true)]
+async fn an_answer_has_a_button_that_takes_it_back() {
+    for has_buttons in [true, false] {
+        let world = World::new(Capabilities { buttons: has_buttons, longest: 60, ..plain() });
+        let text = "word ".repeat(20);
+        let button = ChatButton { label: ButtonLabel::TakeBack, data: "1-2-0-0".into() };
+        let answer = PostContent::Markdown { text, is_interrupted: false, buttons: vec![vec![button]] };
+        world.ledger.plan("p", &place("c"), answer);
+        let _gateway = world.start();
+        world.until("sent", |it| it.ledger.states() == [State::Sent, State::Sent]).await;
+        let buttons: Vec<usize> = world.platform.inside().messages.iter().map(|it| it.buttons).collect();
+        assert_eq!(buttons, [0, usize::from(has_buttons)]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_was_interrupted_says_so() {
     let world = World::new(plain());
-    let content = PostContent::Markdown { text: "half".into(), is_interrupted: true };
+    let content = PostContent::Markdown { text: "half".into(), is_interrupted: true, buttons: Vec::new() };
     world.ledger.plan("p", &place("c"), content);
     let _gateway = world.start();
     world.until("sent", |it| it.ledger.states() == [State::Sent]).await;

@@ -173,6 +173,7 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
         PostFailure::Refused => wire::PostFailure::Refused,
         PostFailure::GaveUp => wire::PostFailure::GaveUp,
     };
+    let is_tried = post.may_be_gone() && post.due.is_some();
     wire::PostLine {
         post: key.to_string(),
         kind: match post.kind {
@@ -185,6 +186,7 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
         state: match post.state {
             PostState::Planned => S::Planned,
             PostState::Sending => S::Sending,
+            PostState::Lost if is_tried => S::Deleting,
             PostState::Lost => S::Unknown,
             PostState::Sent => S::Sent,
             PostState::Deleting => S::Deleting,
@@ -267,20 +269,22 @@ fn verb_in(verb: wire::ChatVerb) -> ChatVerb {
     }
 }
 
+/// The command that a notice names. All names are stored by the engine.
 fn verb_named(code: Option<&str>) -> wire::ChatVerb {
-    match code {
-        Some("undo") => wire::ChatVerb::Undo,
-        Some("redo") => wire::ChatVerb::Redo,
-        Some("retry") => wire::ChatVerb::Retry,
-        Some("drop") => wire::ChatVerb::Drop,
-        Some("stop") => wire::ChatVerb::Stop,
-        Some("new") => wire::ChatVerb::New,
-        Some("status") => wire::ChatVerb::Status,
-        Some("posts") => wire::ChatVerb::Posts,
-        Some("help") => wire::ChatVerb::Help,
-        Some("confirm") => wire::ChatVerb::Confirm,
-        Some("cancel") => wire::ChatVerb::Cancel,
-        _ => wire::ChatVerb::Rewind,
+    let verb = code.and_then(|code| code.parse().ok()).unwrap_or(ChatVerb::Help);
+    match verb {
+        ChatVerb::Rewind => wire::ChatVerb::Rewind,
+        ChatVerb::Undo => wire::ChatVerb::Undo,
+        ChatVerb::Redo => wire::ChatVerb::Redo,
+        ChatVerb::Retry => wire::ChatVerb::Retry,
+        ChatVerb::Drop => wire::ChatVerb::Drop,
+        ChatVerb::Stop => wire::ChatVerb::Stop,
+        ChatVerb::New => wire::ChatVerb::New,
+        ChatVerb::Help => wire::ChatVerb::Help,
+        ChatVerb::Status => wire::ChatVerb::Status,
+        ChatVerb::Posts => wire::ChatVerb::Posts,
+        ChatVerb::Confirm => wire::ChatVerb::Confirm,
+        ChatVerb::Cancel => wire::ChatVerb::Cancel,
     }
 }
 
@@ -307,7 +311,9 @@ fn work_out(work: PostWork) -> wire::PostWork {
         }
         (PostKind::Answer(_), text) => {
             let (text, is_interrupted) = text.unwrap_or_default();
-            wire::PostContent::Markdown { text, is_interrupted }
+            let button =
+                wire::ChatButton { label: wire::ButtonLabel::TakeBack, data: button_data(key, 0, 0) };
+            wire::PostContent::Markdown { text, is_interrupted, buttons: vec![vec![button]] }
         }
     };
     let action = match task {
@@ -315,8 +321,10 @@ fn work_out(work: PostWork) -> wire::PostWork {
             content,
             part: post.part.0,
             reply_to: post.reply_to,
-            lost: post.attempt.filter(|_| task == PostTask::Resend).map(|(digest, began)| {
-                wire::LostAttempt { began_ms: began.0, digest, times: post.attempts.max(1) }
+            lost: post.attempt.filter(|_| task == PostTask::Resend).map(|attempt| wire::LostAttempt {
+                began_ms: attempt.began.0,
+                digest: attempt.digest,
+                times: attempt.lost + u32::from(post.state == PostState::Sending),
             }),
         },
         PostTask::Edit => wire::PostAction::Edit { content, ids: post.ids },
@@ -365,6 +373,7 @@ fn notice_out(notice: ChatNotice, counts: PostCounts, text: Option<String>) -> w
         by: by.clone(),
         posts: post_counts(counts.clone()),
         files,
+        stopped: code.clone(),
         lost: if asks.is_some() { posts } else { 0 },
     };
     let refused = |refusal| wire::ChatNotice::Refused(refusal);

@@ -35,7 +35,54 @@ fn confirm(turns: u32, posts: u32) -> ChatNotice {
 /// The notice of a rewind, with the posts that are gone.
 fn rewound(count: u32, gone: u32) -> ChatNotice {
     let posts = PostCounts { gone, ..PostCounts::default() };
-    ChatNotice::Step { step: ChatStep::Rewind, count, by: Some("Ann".to_owned()), posts, files: 0, lost: 0 }
+    ChatNotice::Step {
+        step: ChatStep::Rewind,
+        count,
+        by: Some("Ann".to_owned()),
+        posts,
+        files: 0,
+        stopped: None,
+        lost: 0,
+    }
+}
+
+/// The button below an answer goes back to before its turn, with the question and the rights of the command.
+#[tokio::test]
+async fn button_below_an_answer_takes_its_turn_back() {
+    let (desk, mut gateway, of) = three_turns().await;
+    let answers: Vec<(String, String)> =
+        gateway.below.iter().map(|(post, buttons)| (post.clone(), buttons[0].data.clone())).collect();
+    let [_, second, third] = &answers[..] else { panic!("{answers:?}") };
+    let told = gateway.presses(&says("", ""), second.clone()).await;
+    assert_eq!(told, Some(confirm(2, 2)));
+    gateway.works(1).await;
+    assert_eq!((gateway.answers(), texts(&desk, &of).await), (3, 6), "nothing is done yet");
+    let told = gateway.presses(&says("", ""), third.clone()).await;
+    let Some(ChatNotice::Step { step: ChatStep::Rewind, count: 1, .. }) = told else { panic!("{told:?}") };
+    let notices = gateway.works(1).await;
+    assert_eq!(notices.last(), Some(&rewound(1, 1)), "{notices:?}");
+    assert_eq!((gateway.answers(), texts(&desk, &of).await), (2, 4));
+    // It was taken back already.
+    let nothing = refused(ChatRefusal::Nothing { verb: ChatVerb::Rewind });
+    assert_eq!(gateway.presses(&says("", ""), third.clone()).await, nothing);
+    // In another chat, and by somebody whom nobody has paired.
+    assert_eq!(gateway.presses(&in_group("", "Ann", ""), second.clone()).await, refused(ChatRefusal::Stale));
+    assert_eq!(gateway.presses(&in_group("", "Eve", ""), second.clone()).await, None);
+    assert_eq!((gateway.works(1).await, gateway.answers()), (Vec::new(), 2));
+}
+
+#[tokio::test]
+async fn button_below_an_answer_to_somebody_else_changes_nothing() {
+    let (desk, mut gateway) = paired(true).await;
+    gateway.says(in_group("g1", "Ann", "one")).await;
+    gateway.works(1).await;
+    let ben = InboundMessage { person: in_group("", "Ben", "").person, ..says("b0", "hi") };
+    pairs(&desk, &gateway, ben, false).await;
+    let (post, buttons) = gateway.below.first_key_value().expect("an answer");
+    let button = (post.clone(), buttons[0].data.clone());
+    let of_ann = refused(ChatRefusal::TurnsOf { names: vec!["Ann".to_owned()] });
+    assert_eq!(gateway.presses(&in_group("", "Ben", ""), button).await, of_ann);
+    assert_eq!((gateway.works(1).await, gateway.answers()), (Vec::new(), 1), "only Ben is told");
 }
 
 #[tokio::test]
@@ -123,7 +170,13 @@ async fn gateways_case_79_button_belongs_to_the_person_who_asked_and_survives_a_
     // A button of another chat, and data that nobody made.
     let told = gateway.presses(&says("", ""), button.clone()).await;
     assert_eq!(told, refused(ChatRefusal::Stale));
-    for odd in ["", "1-1-99", "999-1-0", "x"] {
+    // The conversation, the post, the round and the button.
+    let numbers: Vec<u64> = button.1.split('-').map(|number| number.parse().expect("a number")).collect();
+    let [log, post, round, number] = numbers[..] else { panic!("{button:?}") };
+    let forged =
+        [[log, post, round, 99], [log, post, round + 1, number], [log, 999, round, 0], [99, 1, 0, 0]];
+    let forged = forged.map(|numbers| numbers.map(|number| number.to_string()).join("-"));
+    for odd in forged.iter().map(String::as_str).chain(["", "1-1-99", "x", "1-1-1-1-1", "-1-1-0-0"]) {
         let told = gateway.presses(&in_group("", "Ann", ""), (button.0.clone(), odd.to_owned())).await;
         assert_eq!(told, refused(ChatRefusal::Stale), "{odd}");
     }

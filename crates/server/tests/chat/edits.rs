@@ -1,7 +1,7 @@
 //! Edits of messages in a chat.
 
 use retake_wire::Part;
-use retake_wire::chat::{Arrival, ChatNotice, ChatRefusal, ChatVerb, Inbound};
+use retake_wire::chat::{Arrival, ChatNotice, ChatRefusal, ChatVerb, Inbound, InboundMessage};
 
 use super::platform::{conversation, paired, says, texts};
 
@@ -49,4 +49,23 @@ async fn message_is_edited_again_after_an_undo_of_its_edit() {
     let (_, entries) = desk.timeline(&of).await;
     assert_eq!(entries[0].parts, [Part::Text { text: "eins".to_owned() }]);
     assert_eq!((gateway.answers(), entries.len()), (1, 2));
+}
+
+/// A command in a reply to a message means the wording on the path.
+#[tokio::test]
+async fn drop_in_reply_to_a_message_means_the_wording_that_an_undo_brought_back() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    gateway.arrives("e1", Inbound::Edited(says("1", "uno")), None).await;
+    gateway.works(1).await;
+    gateway.commands(says("2", "/undo"), ChatVerb::Undo, None).await;
+    gateway.works(1).await;
+    gateway.says(says("3", "three")).await;
+    gateway.works(1).await;
+    let drop = InboundMessage { reply_to: Some("1".to_owned()), ..says("4", "/drop") };
+    gateway.commands(drop, ChatVerb::Drop, None).await;
+    gateway.works(1).await;
+    let (_, entries) = desk.timeline(&conversation(&desk).await).await;
+    assert_eq!(entries[0].parts, [Part::Text { text: "three".to_owned() }], "{entries:?}");
 }

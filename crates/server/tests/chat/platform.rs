@@ -25,7 +25,9 @@ pub(super) struct Gateway {
     pub(super) there: BTreeMap<String, String>,
     /// Where they are.
     pub(super) places: BTreeMap<String, Place>,
-    /// Their buttons: what they do, and their data.
+    /// The buttons below answers.
+    pub(super) below: BTreeMap<String, Vec<ChatButton>>,
+    /// The buttons of notices: what they do, and their data.
     pub(super) buttons: BTreeMap<String, Vec<ChatButton>>,
     next: AtomicI64,
 }
@@ -75,8 +77,9 @@ impl Gateway {
         let client = HttpClient::new(address).expect("a client");
         let next = AtomicI64::new(1);
         let owner = Arc::clone(&desk.client);
-        let (there, places, buttons) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { client, owner, holder: holder.to_owned(), there, places, buttons, next }
+        let (there, places) = (BTreeMap::new(), BTreeMap::new());
+        let (below, buttons) = (BTreeMap::new(), BTreeMap::new());
+        Self { client, owner, holder: holder.to_owned(), there, places, below, buttons, next }
     }
 
     /// Takes the account from a gateway that has ended.
@@ -189,7 +192,10 @@ impl Gateway {
                     }
                     let id = format!("post-{:03}", self.next.fetch_add(1, Ordering::Relaxed));
                     let shown = match content {
-                        PostContent::Markdown { text, .. } => format!("{part}: {text}"),
+                        PostContent::Markdown { text, buttons, .. } => {
+                            self.below.insert(id.clone(), buttons.concat());
+                            format!("{part}: {text}")
+                        }
                         PostContent::Notice { notice, buttons } => {
                             notices.push(notice.clone());
                             self.buttons.insert(id.clone(), buttons.concat());

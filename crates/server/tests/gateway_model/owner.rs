@@ -292,6 +292,14 @@ impl Door {
         Some(all)
     }
 
+    /// The files of the closed owner hold no word of a stranger.
+    pub(super) fn holds_nothing_of_strangers(&self) {
+        for file in ["retake.db", "retake.db-wal"] {
+            let bytes = std::fs::read(self.data.join(file)).unwrap_or_default();
+            assert!(!bytes.windows(7).any(|part| part == b"hunter2"), "{file}");
+        }
+    }
+
     /// Whether an answer stands on the path of its conversation. `None` while no owner is there.
     pub(super) async fn is_on_path(&self, answer: usize) -> Option<bool> {
         let paths = self.paths().await?;
@@ -353,28 +361,39 @@ pub(super) struct Way {
 }
 
 impl Way {
-    fn begins(&self, request: &Request) {
+    fn begins(&self, request: &Request) -> Option<Arriving> {
         let mut watch = lock(&self.door.watch);
         match request {
-            Request::Arrive(_) => watch.arriving += 1,
+            Request::Arrive(_) => {
+                watch.arriving += 1;
+                return Some(Arriving(Arc::clone(&self.door)));
+            }
             Request::GatewaySettle(GatewaySettle { post, result: PostOutcome::Deleting { .. }, .. }) => {
                 watch.asked_ms.insert(post.clone(), SystemClock.now_ms());
             }
             _ => {}
         }
+        None
+    }
+}
+
+/// An event on its way. It may end with its gateway.
+struct Arriving(Arc<Door>);
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        let mut watch = lock(&self.0.watch);
+        watch.arriving -= 1;
+        watch.arrived_ms = SystemClock.now_ms();
     }
 }
 
 #[async_trait]
 impl Client for Way {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
-        self.begins(&request);
+        let arriving = self.begins(&request);
         let reply = self.client.call(request.clone()).await;
-        if matches!(request, Request::Arrive(_)) {
-            let mut watch = lock(&self.door.watch);
-            watch.arriving -= 1;
-            watch.arrived_ms = SystemClock.now_ms();
-        }
+        drop(arriving);
         let reply = reply?;
         if let Reply::GatewayWork(work) = &reply {
             for work in &work.work {

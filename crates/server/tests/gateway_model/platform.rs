@@ -13,7 +13,7 @@ use retake_gateway::{
     Adapter, Capabilities, CommandPrefix, Deleted, DeletionWindow, Failure, Found, Identity, Inbox,
     LengthUnit, Marker, Outgoing, Probe, Refused, Remains, Resend, Sent,
 };
-use retake_wire::chat::{Inbound, InboundFile, Person, Place};
+use retake_wire::chat::{Inbound, InboundFile, Person, Place, PostKind, PostLine, PostStatus};
 use tokio::sync::Notify;
 
 use super::owner::{Door, lock, tokens};
@@ -44,6 +44,8 @@ struct Event {
     event: Inbound,
     /// It comes when all before is stored and no run is at work.
     is_last: bool,
+    /// It comes when all notices are shown, too.
+    is_answer: bool,
 }
 
 #[derive(Default)]
@@ -57,7 +59,6 @@ pub(super) struct Inside {
     pub(super) deletions: usize,
     /// Answers that were seen off the path when a post of them was deleted.
     pub(super) taken: HashSet<usize>,
-    pub(super) whispers: Vec<(Place, String)>,
     feed: Vec<Event>,
     stored: usize,
 }
@@ -111,7 +112,16 @@ impl Platform {
 
     /// Lets an event arrive. With `is_last` it waits until nothing else goes on.
     pub(super) fn feed(&self, key: &str, event: Inbound, is_last: bool) {
-        self.inside().feed.push(Event { key: key.to_owned(), event, is_last });
+        self.push(Event { key: key.to_owned(), event, is_last, is_answer: false });
+    }
+
+    /// Lets an answer to a question arrive, when nothing else goes on and the question is shown.
+    pub(super) fn feed_answer(&self, key: &str, event: Inbound) {
+        self.push(Event { key: key.to_owned(), event, is_last: true, is_answer: true });
+    }
+
+    fn push(&self, event: Event) {
+        self.inside().feed.push(event);
         self.fed.notify_waiters();
     }
 
@@ -132,6 +142,22 @@ impl Platform {
     pub(super) fn is_read(&self) -> bool {
         let inside = self.inside();
         inside.stored == inside.feed.len()
+    }
+
+    /// The events that are not stored.
+    pub(super) fn unread(&self) -> String {
+        let inside = self.inside();
+        let events = inside.feed[inside.stored..].iter();
+        events.map(|it| format!("{} {} {:?}; ", it.key, it.is_last, it.event)).collect()
+    }
+
+    /// Whether nothing goes on, and, for an answer to a question, the question is shown.
+    async fn is_quiet(&self, event: &Event) -> bool {
+        let is_open = |post: &PostLine| {
+            post.kind == PostKind::Notice && matches!(post.state, PostStatus::Planned | PostStatus::Sending)
+        };
+        self.door.is_idle().await
+            && (!event.is_answer || self.door.posts().await.is_some_and(|posts| !posts.iter().any(is_open)))
     }
 
     pub(super) fn fault(&self, method: &'static str, fault: Fault) {
@@ -224,7 +250,7 @@ impl Adapter for Platform {
             let fed = self.fed.notified();
             let event = self.inside().feed.get(next).cloned();
             match event {
-                Some(event) if !event.is_last || (arriving.is_empty() && self.door.is_idle().await) => {
+                Some(event) if !event.is_last || (arriving.is_empty() && self.is_quiet(&event).await) => {
                     next += 1;
                     let mut arrives = Box::pin(async move { inbox.arrived(&event.key, event.event).await });
                     if event.is_last {
@@ -325,8 +351,7 @@ impl Adapter for Platform {
         Err(Failure::NotFound)
     }
 
-    async fn whisper(&self, place: &Place, _: &Person, text: &str, _: Option<&str>) -> Result<(), Failure> {
-        self.inside().whispers.push((place.clone(), text.to_owned()));
+    async fn whisper(&self, _: &Place, _: &Person, _: &str, _: Option<&str>) -> Result<(), Failure> {
         Err(Failure::Refused(Refused::Other))
     }
 

@@ -33,7 +33,8 @@ impl Chats {
         let of = self.messages.iter().filter(|((log, ..), row)| *log == key.log && row.entry == entry);
         let names: Vec<_> = of.map(|(name, _)| name.clone()).collect();
         for name in names {
-            self.messages.insert_mut(name, ChatMessageRow { entry, content: [0; 16] });
+            let Some(row) = self.messages.get(&name).cloned() else { continue };
+            self.messages.insert_mut(name, ChatMessageRow { content: [0; 16], ..row });
         }
     }
 }
@@ -149,7 +150,7 @@ impl ChatRows for MemoryRows {
         message: &str,
     ) -> Result<Option<ChatMessageRow>> {
         let (account, chat, message) = triple(account, chat, message);
-        Ok(self.data.chats.messages.get(&(log, account, chat, message)).copied())
+        Ok(self.data.chats.messages.get(&(log, account, chat, message)).cloned())
     }
 
     fn set_chat_message(

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use retake_core::{
     ArrivalOutcome, ChatArrival, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole, Deletion, OpNo,
-    Post, PostFailure, PostKind, PostNo, PostState, Seq, StayCause, Time,
+    Post, PostFailure, PostKind, PostNo, PostState, SendAttempt, Seq, StayCause, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -132,7 +132,7 @@ struct PostRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ids: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    attempt: Option<(String, i64)>,
+    attempt: Option<(String, i64, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sent: Option<(i64, Option<i64>, bool)>,
     #[serde(default)]
@@ -197,7 +197,7 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
         reply_to: post.reply_to.clone(),
         state: encode_state(post.state),
         ids: post.ids.clone(),
-        attempt: post.attempt.clone().map(|(digest, began)| (digest, began.0)),
+        attempt: post.attempt.clone().map(|it| (it.digest, it.began.0, it.lost)),
         sent: post.sent.map(|(at, deadline, deletable)| (at.0, deadline.map(|time| time.0), deletable)),
         attempts: post.attempts,
         since: post.since.map(|time| time.0),
@@ -206,6 +206,16 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
     };
     let (op, due) = (post.op.map(|op| op.0), post.due.map(|time| time.0));
     (PostColumns { no: post.no.0, entry, op, due }, to_json(&record))
+}
+
+/// The text of earlier wordings: their entries, newest first.
+pub(crate) fn encode_wordings(entries: &[Seq]) -> String {
+    to_json(&entries.iter().map(|seq| seq.0).collect::<Vec<_>>())
+}
+
+/// The earlier wordings in this text.
+pub(crate) fn decode_wordings(json: &str) -> Decoded<Vec<Seq>> {
+    Ok(from_json::<Vec<u64>>("wordings", json)?.into_iter().map(Seq).collect())
 }
 
 /// The post in these columns.
@@ -233,7 +243,7 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
         state: decode_state(&record.state.0, record.state.1.as_deref())?,
         op: columns.op.map(OpNo),
         ids: record.ids,
-        attempt: record.attempt.map(|(digest, began)| (digest, Time(began))),
+        attempt: record.attempt.map(|(digest, began, lost)| SendAttempt { digest, began: Time(began), lost }),
         sent: record.sent.map(|(at, deadline, deletable)| (Time(at), deadline.map(Time), deletable)),
         attempts: record.attempts,
         due: columns.due.map(Time),

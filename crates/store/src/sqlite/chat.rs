@@ -11,7 +11,8 @@ use super::cells::{Cells, Sql, all, at_most, first, int, of, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::record::{
-    Decoded, PostColumns, decode_outcome, decode_post, decode_role, encode_outcome, encode_post, encode_role,
+    Decoded, PostColumns, decode_outcome, decode_post, decode_role, decode_wordings, encode_outcome,
+    encode_post, encode_role, encode_wordings,
 };
 use crate::rows::{ChatRows, ConversationRow, LogNo};
 
@@ -53,7 +54,7 @@ const PERSON: Sql = (
 );
 const MESSAGE: Sql = (
     "look a message up",
-    of_log!("seq, content", "chat_message", "AND account = ?2 AND chat = ?3 AND message = ?4"),
+    of_log!("seq, earlier, content", "chat_message", "AND account = ?2 AND chat = ?3 AND message = ?4"),
 );
 const POST: Sql = ("read a post", of_log!("no, seq, op, due, post", "post", "AND no = ?2"));
 const POSTS: Sql = ("read posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no"));
@@ -283,7 +284,9 @@ impl ChatRows for SqliteRows {
         first(&self.db, MESSAGE, params![log.0, account, chat, message], of("a message", log), |cells| {
             let seq: Option<i64> = cells.next()?;
             let entry = seq.map(|seq| Seq(u64::try_from(seq).unwrap_or(0)));
-            Ok(ChatMessageRow { entry, content: cells.next()? })
+            let earlier: String = cells.next()?;
+            let earlier = decode_wordings(&earlier)?;
+            Ok(ChatMessageRow { entry, earlier, content: cells.next()? })
         })
     }
 
@@ -294,10 +297,11 @@ impl ChatRows for SqliteRows {
         (chat, message): (&str, &str),
         row: ChatMessageRow,
     ) -> Result<()> {
-        let sql = ("keep a message of a chat", "REPLACE INTO chat_message VALUES (?, ?, ?, ?, ?, ?, ?)");
+        let sql = ("keep a message of a chat", "REPLACE INTO chat_message VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
         let entry = row.entry.map(|seq| int(seq.0));
-        run(&self.db, sql, params![home.root.0, home.log.0, account, chat, message, entry, row.content])
-            .map(drop)
+        let earlier = encode_wordings(&row.earlier);
+        let values = params![home.root.0, home.log.0, account, chat, message, entry, earlier, row.content];
+        run(&self.db, sql, values).map(drop)
     }
 
     fn insert_post(&mut self, home: &ConversationRow, post: Post) -> Result<PostNo> {

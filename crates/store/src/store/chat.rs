@@ -17,7 +17,7 @@ use retake_core::{
 use super::load::Loaded;
 use super::{Context, Store};
 use crate::error::{Result, StoreError};
-use crate::rows::Key;
+use crate::rows::{Key, Rows};
 
 /// The destination of the outbox for posts. No hook can have this name.
 pub(super) const POSTS: &str = "@posts";
@@ -197,7 +197,10 @@ impl Store {
             let found = rows.chat_message(log, &place.account, &place.chat, &message)?;
             let (seq, post, content) = match found {
                 // An erasure has overwritten the digest.
-                Some(row) => (row.entry, None, Some(row.content).filter(|content| *content != [0; 16])),
+                Some(row) => {
+                    let content = Some(row.content).filter(|content| *content != [0; 16]);
+                    (wording_on_path(rows, loaded, &row)?, None, content)
+                }
                 None => match rows.post_by_id(&place.account, &place.chat, &message)? {
                     Some(key) if key.log == log => match rows.post(key)?.map(|post| post.kind) {
                         Some(PostKind::Answer(entry)) => (Some(entry), Some(key), None),
@@ -271,8 +274,19 @@ impl Store {
     }
 }
 
+/// The entry of a message: of its wordings, the one on the path; if none is, the last one.
+fn wording_on_path(rows: &dyn Rows, loaded: &Loaded, row: &ChatMessageRow) -> Result<Option<Seq>> {
+    for seq in row.entries() {
+        let entry = rows.entry(Key { log: loaded.row.log, seq: seq.0 })?;
+        if loaded.conversation.is_on_path(entry.meta.pos) {
+            return Ok(Some(seq));
+        }
+    }
+    Ok(row.entry)
+}
+
 /// Where the turn of an entry came from; a fork answers nobody in its parent's place.
-fn origin_of(rows: &dyn crate::rows::Rows, loaded: &Loaded, entry: &Entry) -> Result<Option<ChatOrigin>> {
+fn origin_of(rows: &dyn Rows, loaded: &Loaded, entry: &Entry) -> Result<Option<ChatOrigin>> {
     if entry.origin.is_some() {
         return Ok(entry.origin.clone());
     }
@@ -299,8 +313,9 @@ impl Context {
         for key in keys {
             self.rows.insert_chat_event(&place.account, key, &outcome, now)?;
         }
-        let row = ChatMessageRow { entry, content: *content };
         for message in std::iter::once(&origin.message).chain(also) {
+            let before = self.rows.chat_message(loaded.row.log, &place.account, &place.chat, message)?;
+            let row = ChatMessageRow::arrived(before, entry, *content);
             self.rows.set_chat_message(&loaded.row, &place.account, (&place.chat, message), row)?;
         }
         if let Some(binding) = self.rows.chat_binding(place)? {

@@ -24,6 +24,9 @@ pub enum ChatNotice {
         /// Files that it changed.
         #[serde(default)]
         files: u32,
+        /// Why further steps were not made: the code of a problem.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped: Option<String>,
         /// Posts that it brought back but that are not in the chat any more: a button offers to post them again.
         #[serde(default, skip_serializing_if = "is_zero")]
         lost: u32,
@@ -169,11 +172,6 @@ pub enum ChatRefusal {
     },
     /// The list or the button is older than the conversation.
     Stale,
-    /// Other people changed files.
-    FilesChanged {
-        /// How many.
-        count: u32,
-    },
     /// Anything else: the code of the problem.
     Problem {
         /// The code.

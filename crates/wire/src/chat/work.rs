@@ -103,6 +103,9 @@ pub enum PostContent {
         /// Whether it ended before it was complete.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_interrupted: bool,
+        /// Rows of buttons below it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        buttons: Vec<Vec<ChatButton>>,
     },
     /// A fixed sentence with values.
     Notice {
@@ -263,7 +266,7 @@ pub struct PostCounts {
     /// Still being deleted.
     #[serde(default)]
     pub trying: u32,
-    /// Sent, but their ids were never learned.
+    /// Perhaps in the chat: the platform's answer to their sending or their deletion was lost.
     #[serde(default)]
     pub unknown: u32,
     /// Those that stay, by the cause. At most one row for each cause.

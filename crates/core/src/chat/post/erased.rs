@@ -9,11 +9,11 @@ impl Post {
     pub fn erased(self, op: OpNo, now: Time) -> Self {
         let mut post = self.wanted(false, op, now);
         post.is_erased = true;
-        if let Some((digest, _)) = &mut post.attempt {
-            digest.clear();
+        if let Some(attempt) = &mut post.attempt {
+            attempt.digest.clear();
         }
         // Without the text and the digest, nobody can look for it on the platform. If its id comes, it is deleted.
-        if matches!(post.state, PostState::Sending | PostState::Lost) {
+        if matches!(post.state, PostState::Sending | PostState::Lost) && !post.may_be_gone() {
             post.due = None;
         }
         post

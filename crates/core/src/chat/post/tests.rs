@@ -77,7 +77,7 @@ fn post_of_an_erased_entry_is_taken_back_without_its_digest_and_for_ever() {
     ];
     for (at, (post, state, is_due)) in rows.into_iter().enumerate() {
         assert_eq!((post.state, post.due.is_some()), (state, is_due), "row {at}");
-        assert!(post.attempt.as_ref().is_none_or(|(digest, _)| digest.is_empty()), "row {at}");
+        assert!(post.attempt.as_ref().is_none_or(|attempt| attempt.digest.is_empty()), "row {at}");
         let again = post.clone().wanted(true, OpNo(4), NOW);
         assert_eq!(again.state, state, "row {at}: an undo does not bring it back");
     }
@@ -143,28 +143,70 @@ fn sum_of_the_counts_is_the_number_of_posts_that_are_or_were_in_the_chat() {
 /// An undo keeps a post whose deletion has not begun. Once its request may have left, only the platform knows.
 #[test]
 fn undo_keeps_a_post_unless_the_request_for_its_deletion_may_have_left() {
-    let sent = PostResult::Sent { ids: vec!["1".into()], at: Time(1), deadline: None, deletable: true };
-    let sending = PostResult::Sending { parts: 1, digest: "d".into() };
-    let post = Post::planned(ChatPlace::default(), PostKind::Answer(Seq(1)), None, Time(0));
-    let post = post.settled(sending, Time(1)).settled(sent, Time(2)).wanted(false, OpNo(1), Time(3));
-    assert_eq!(post.clone().wanted(true, OpNo(2), Time(4)).state, PostState::Sent);
+    let post = unwanted(sent(sending(planned()), None, true));
+    let back = |post: &Post| post.clone().wanted(true, OpNo(8), NOW);
+    assert_eq!(back(&post).state, PostState::Sent);
     let deleting = |untouched| PostResult::Deleting { untouched };
-    let left = post.settled(deleting(false), Time(4)).wanted(true, OpNo(2), Time(5));
+    let left = back(&post.clone().settled(deleting(false), NOW));
     assert_eq!((left.state, left.op), (PostState::Deleting, None));
-    let after = |result| left.clone().settled(result, Time(6)).state;
-    assert_eq!(after(PostResult::Deleted(Deletion::Gone)), PostState::Gone(Deletion::Gone));
+    let after = |result| left.clone().settled(result, NOW);
+    assert_eq!(after(PostResult::Deleted(Deletion::Gone)).state, PostState::Gone(Deletion::Gone));
     // The platform says that it did nothing.
-    assert_eq!(after(PostResult::Stays(StayCause::NotPermitted)), PostState::Sent);
-    assert_eq!(after(PostResult::Later(Time(9))), PostState::Sent);
-    assert_eq!(after(deleting(true)), PostState::Sent);
-    // Nobody knows: a post of a turn on the path is not deleted once more. A later rewind makes it certain.
-    assert_eq!(after(PostResult::Lost), PostState::Lost);
-    assert_eq!(after(deleting(false)), PostState::Lost);
-    let lost = left.clone().settled(PostResult::Lost, Time(6));
-    assert_eq!((lost.task(), lost.due), (Some(PostTask::Resend), None));
-    assert_eq!(lost.clone().wanted(true, OpNo(3), Time(7)).state, PostState::Lost);
-    assert_eq!(lost.wanted(false, OpNo(3), Time(7)).task(), Some(PostTask::Delete));
+    for result in [PostResult::Stays(StayCause::NotPermitted), PostResult::Later(NOW), deleting(true)] {
+        assert_eq!(after(result.clone()).state, PostState::Sent, "{result:?}");
+    }
+    // Nobody knows: a post of a turn on the path is not deleted once more.
+    for result in [PostResult::Lost, deleting(false)] {
+        let lost = after(result);
+        assert!(lost.may_be_gone());
+        assert_eq!((lost.task(), lost.due), (None, None));
+    }
     // A redo takes it back again.
-    let redone = left.wanted(false, OpNo(3), Time(6)).settled(PostResult::Later(Time(9)), Time(7));
-    assert_eq!((redone.state, redone.op), (PostState::Deleting, Some(OpNo(3))));
+    let redone = left.wanted(false, OpNo(9), NOW).settled(PostResult::Later(NOW), NOW);
+    assert_eq!((redone.state, redone.op), (PostState::Deleting, Some(OpNo(9))));
+}
+
+/// Once the answer to a deletion was lost, a later refusal does not say that the post is there.
+#[test]
+fn post_of_which_a_deletion_was_lost_is_in_doubt_until_it_is_gone() {
+    let post = unwanted(sent(sending(planned()), None, true));
+    let sends = |post: Post| post.settled(PostResult::Deleting { untouched: false }, NOW);
+    for lost in [sends(post.clone()).settled(PostResult::Lost, NOW), sends(sends(post))] {
+        assert!(lost.may_be_gone());
+        assert_eq!((lost.task(), post_counts([&lost].into_iter()).trying), (Some(PostTask::Delete), 1));
+        let refused = sends(lost.clone()).settled(PostResult::Stays(StayCause::NotPermitted), NOW);
+        assert_eq!((post_counts([&refused].into_iter()).unknown, refused.due), (1, None));
+        let later = sends(lost.clone()).settled(PostResult::Later(Time(NOW.0 + 9)), NOW);
+        assert_eq!((later.due, later.task()), (Some(Time(NOW.0 + 9)), Some(PostTask::Delete)));
+        for post in [lost, refused, later] {
+            let back = post.wanted(true, OpNo(8), NOW);
+            assert_eq!((back.may_be_gone(), back.task(), back.due), (true, None, None));
+            // A later step makes it certain.
+            let again = back.wanted(false, OpNo(9), NOW);
+            assert_eq!((again.task(), again.due), (Some(PostTask::Delete), Some(NOW)));
+            let gone = again.settled(PostResult::Deleted(Deletion::Gone), NOW);
+            assert_eq!((gone.state, gone.op), (PostState::Gone(Deletion::Gone), Some(OpNo(9))));
+        }
+    }
+}
+
+/// A request whose answer was lost is counted, also if the gateway ended: where a post cannot be recognised, it is sent once more only.
+#[test]
+fn requests_that_may_have_worked_are_counted() {
+    let lost = |post: &Post| post.attempt.as_ref().map(|attempt| attempt.lost);
+    let first = sending(planned());
+    assert_eq!(lost(&first), Some(0));
+    // It left, and nobody reported. Then its answer was lost. Then it did not leave.
+    let second = sending(first);
+    assert_eq!(lost(&second), Some(1));
+    let third = second.settled(PostResult::Lost, NOW);
+    assert_eq!((third.state, lost(&third)), (PostState::Lost, Some(2)));
+    let fourth = sending(third).settled(PostResult::Later(Time(NOW.0 + 1)), NOW);
+    assert_eq!(
+        (fourth.state, lost(&fourth), fourth.task()),
+        (PostState::Lost, Some(2), Some(PostTask::Resend))
+    );
+    // None may have worked.
+    let other = sending(planned()).settled(PostResult::Later(Time(NOW.0 + 1)), NOW);
+    assert_eq!((other.state, other.task()), (PostState::Planned, Some(PostTask::Send)));
 }

@@ -98,8 +98,7 @@ impl Worker<'_> {
             }
             delete::Result::Split { refused } => {
                 self.drop_job(id, Outcome::Again(now), now);
-                let split =
-                    targets.into_iter().map(|it| delete::Target { untouched: it.untouched || refused, ..it });
+                let split = targets.into_iter().map(|it| delete::Target { untouched: refused, ..it });
                 self.deletions.split(&place, split.collect());
                 Vec::new()
             }

@@ -25,6 +25,13 @@ enum Recovered {
     MaySend,
 }
 
+/// What became of a request to send.
+enum Attempt {
+    Did(Did),
+    /// The platform refused it. This is not reported yet.
+    Refused(PostFailure),
+}
+
 /// Makes one attempt to send or edit a post, and reports it.
 pub(super) async fn attempt(context: &Context, work: &PostWork, is_plain: bool) -> Result<Did, RuntimeError> {
     match &work.action {
@@ -72,7 +79,16 @@ impl Sending<'_> {
             }
         }
         let post = if is_plain { &plain } else { &formatted };
-        let did = self.send(post, &self.marker(&adapter.digest(post)), !is_plain).await?;
+        let attempt = self.send(post, &self.marker(&adapter.digest(post)), !is_plain).await?;
+        let did = match attempt {
+            Attempt::Did(did) => did,
+            Attempt::Refused(why) => {
+                let did = if why == PostFailure::NotPermitted { Did::NotPermitted } else { Did::Final };
+                // The lost one may be there.
+                let why = if lost.is_some() && !is_absent { PostFailure::GaveUp } else { why };
+                return self.report(failed(why), did).await;
+            }
+        };
         if did == Did::Unwanted && lost.is_some() {
             // The owner waits for the id of the lost post. It is not there, or nobody will ever know.
             let end = match is_absent {
@@ -102,8 +118,9 @@ impl Sending<'_> {
                     let margin = (millis(*within) / 6).min(MARGIN_MS);
                     if is_first && age < millis(*within) - margin {
                         match self.send(sent, &marker, true).await? {
-                            Did::Unwanted => {}
-                            did => return Ok(Recovered::Did(did)),
+                            // Whether the first one is there, is found in another way.
+                            Attempt::Did(Did::Unwanted) | Attempt::Refused(_) => {}
+                            Attempt::Did(did) => return Ok(Recovered::Did(did)),
                         }
                     }
                 }
@@ -127,31 +144,37 @@ impl Sending<'_> {
     }
 
     /// Sends a post, if it is still wanted.
-    async fn send(&self, post: &Outgoing, marker: &Marker, has_format: bool) -> Result<Did, RuntimeError> {
+    async fn send(
+        &self,
+        post: &Outgoing,
+        marker: &Marker,
+        has_format: bool,
+    ) -> Result<Attempt, RuntimeError> {
         let sending = PostOutcome::Sending { parts: self.parts, digest: marker.digest.clone() };
         match self.context.owner.settle(&self.work.post, sending).await {
             Ok(true) => {}
-            Ok(false) => return Ok(Did::Unwanted),
+            Ok(false) => return Ok(Attempt::Did(Did::Unwanted)),
             Err(NotDone::End(error)) => return Err(error),
             Err(NotDone::Refused(code)) => {
                 tracing::warn!(code = code.as_str(), "the owner did not let a post be sent");
-                return Ok(Did::Final);
+                return Ok(Attempt::Did(Did::Final));
             }
         }
-        match guarded(self.context.adapter.send(&self.work.place, post, marker)).await {
+        let did = match guarded(self.context.adapter.send(&self.work.place, post, marker)).await {
             Ok(sent) => self.report(self.sent(sent), Did::Final).await,
             Err(Failure::Unknown | Failure::Unreadable) => {
                 self.report(PostOutcome::Lost, Did::NotFinal(self.context.clock.now_ms())).await
             }
             Err(Failure::Refused(Refused::BadFormat)) if has_format => Ok(Did::AsPlainText),
             Err(Failure::Refused(Refused::NotPermitted | Refused::ClosedThread)) => {
-                self.report(failed(PostFailure::NotPermitted), Did::NotPermitted).await
+                return Ok(Attempt::Refused(PostFailure::NotPermitted));
             }
             Err(Failure::NotFound | Failure::Refused(_)) => {
-                self.report(failed(PostFailure::Refused), Did::Final).await
+                return Ok(Attempt::Refused(PostFailure::Refused));
             }
             Err(failure) => self.not_now(failure).await,
-        }
+        };
+        did.map(Attempt::Did)
     }
 
     /// Nothing took effect.

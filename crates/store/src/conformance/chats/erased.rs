@@ -18,7 +18,7 @@ async fn erase(scene: &Scene, entries: &[&str], matching: Option<&str>) {
 /// The digests of what was sent, the oldest post first.
 async fn digests(scene: &Scene) -> Vec<String> {
     let posts = scene.posts().await.into_iter();
-    posts.filter_map(|(_, post)| post.attempt).map(|(digest, _)| digest).collect()
+    posts.filter_map(|(_, post)| post.attempt).map(|attempt| attempt.digest).collect()
 }
 
 /// The posts of erased entries are taken back for ever, and their digests are overwritten. Others stay.

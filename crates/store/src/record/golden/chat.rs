@@ -6,7 +6,8 @@ use std::sync::Arc;
 use retake_core::{
     ArrivalOutcome, AskedStep, ChatArrival, ChatButton, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace,
     ChatQuestion, ChatRole, ConversationId, Deletion, EntryId, Grant, GrantScope, Grants, Head, OpNo, Part,
-    Post, PostFailure, PostKind, PostNo, PostState, Principal, Right, Seq, StayCause, Time, TokenUse, Words,
+    Post, PostFailure, PostKind, PostNo, PostState, Principal, Right, SendAttempt, Seq, StayCause, Time,
+    TokenUse, Words,
 };
 use uuid::Uuid;
 
@@ -203,7 +204,7 @@ fn posts() {
         state: PostState::Deleting,
         op: Some(OpNo(8)),
         ids: vec!["13".into(), "14".into()],
-        attempt: Some(("00ff".into(), Time(1_795_300_000_001))),
+        attempt: Some(SendAttempt { digest: "00ff".into(), began: Time(1_795_300_000_001), lost: 2 }),
         sent: Some((Time(1_795_300_000_002), Some(Time(1_795_300_000_003)), true)),
         attempts: 2,
         due: None,

@@ -69,6 +69,7 @@ CREATE TABLE chat_message (
   chat TEXT NOT NULL,
   message TEXT NOT NULL,
   seq INTEGER,
+  earlier TEXT NOT NULL,
   content BLOB NOT NULL,
   PRIMARY KEY (root, log, account, chat, message)
 ) STRICT, WITHOUT ROWID;

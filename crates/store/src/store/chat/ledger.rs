@@ -108,10 +108,12 @@ impl Context {
     pub(super) fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
         let mut parts = self.rows.posts_of_entries(loaded.row.log, entry, entry)?;
         parts.sort_by_key(|post| post.part.0);
-        let is_over = |state| {
-            matches!(state, PostState::Sent | PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_))
+        let is_over = |post: &Post| match post.state {
+            PostState::Sent | PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_) => true,
+            PostState::Lost => post.due.is_none(),
+            _ => false,
         };
-        if let Some(next) = parts.into_iter().find(|post| !is_over(post.state))
+        if let Some(next) = parts.into_iter().find(|post| !is_over(post))
             && next.state == PostState::Planned
             && next.due.is_none()
         {
@@ -208,7 +210,8 @@ impl Context {
         }
         if let PostKind::Answer(entry) = after.kind {
             self.further_parts(&loaded, &before, &after, parts)?;
-            if is_new {
+            // Nobody will know of a lost one that is not due.
+            if is_new || (after.state == PostState::Lost && after.due.is_none()) {
                 self.next_part(&loaded, entry, now)?;
                 if let (PostState::Failed(why), true) = (after.state, after.part.1 > 1) {
                     self.tell_failure(&loaded, &after, why, now)?;
@@ -217,7 +220,7 @@ impl Context {
             }
         }
         // A post that came back onto the path since the deletion was leased is wanted.
-        let is_kept = after.state != PostState::Deleting;
+        let is_kept = after.task() != Some(PostTask::Delete);
         Ok(Some(if is_deletion { is_kept } else { !is_cancelled }))
     }
 

@@ -46,8 +46,9 @@ impl Context {
     /// Overwrites the digest of a message that waited for a run and was erased.
     pub(in crate::store) fn forget_waiting(&mut self, member: &Loaded, chat: &ChatArrival) -> Result<()> {
         let place = &chat.origin.place;
-        let row = ChatMessageRow { entry: None, content: [0; 16] };
         for message in std::iter::once(&chat.origin.message).chain(&chat.also) {
+            let before = self.rows.chat_message(member.row.log, &place.account, &place.chat, message)?;
+            let row = ChatMessageRow::arrived(before, None, [0; 16]);
             self.rows.set_chat_message(&member.row, &place.account, (&place.chat, message), row)?;
         }
         Ok(())
