@@ -54,9 +54,10 @@ impl Engine {
     ) -> Result<Arrived> {
         let role = self.role_of(message).await?;
         if !role.may_talk() {
-            return match message.is_shared {
-                true => Ok(Arrived::Known(ArrivalOutcome::Ignored)),
-                false => {
+            let is_told = !message.is_shared && self.chat_settings(&event.account).gives_codes();
+            return match is_told {
+                false => Ok(Arrived::Known(ArrivalOutcome::Ignored)),
+                true => {
                     let code = self.pairing_code(&event.account, &message.person, &message.name).await?;
                     Ok(Arrived::Stranger(code))
                 }
@@ -91,9 +92,21 @@ impl Engine {
         Ok(Arrived::Known(ArrivalOutcome::Said(of)))
     }
 
-    async fn role_of(&self, message: &ChatMessage) -> Result<ChatRole> {
-        let known = self.store().chat_person(message.place.account.clone(), message.person.clone()).await?;
-        Ok(known.map_or(ChatRole::Stranger { code: None, asked: Time(0) }, |person| person.role))
+    /// What the author of a message may do.
+    pub(super) async fn role_of(&self, message: &ChatMessage) -> Result<ChatRole> {
+        self.role_in(&message.place.account, &message.person).await
+    }
+
+    /// What a person of an account may do: by their pairing, and by the policy of the account.
+    pub(super) async fn role_in(&self, account: &str, person: &str) -> Result<ChatRole> {
+        let known = self.store().chat_person(account.to_owned(), person.to_owned()).await?;
+        let known = known.map_or(ChatRole::Stranger { code: None, asked: Time(0) }, |known| known.role);
+        let is_paired = known.may_talk();
+        Ok(match self.chat_settings(account).admits(person, is_paired) {
+            true if is_paired => known,
+            true => ChatRole::Member,
+            false => ChatRole::Stranger { code: None, asked: Time(0) },
+        })
     }
 
     /// The binding of a message's place. A private place of a person gets a conversation of its own. A shared one gets it when an owner
@@ -132,13 +145,25 @@ impl Engine {
         // A new conversation of a place goes on in the folder of the one before.
         let folder = match self.store().chat_binding(place.clone()).await? {
             Some(before) => self.store().snapshot(before.conversation).await?.folder().map(str::to_owned),
-            None => None,
+            None => self.folder_of_account(&place.account).await?,
         };
         let new = NewConversation { id, folder, title: None, by: self.by(None) };
         self.store().create(new).await?;
         let binding = ChatBinding { place: place.clone(), conversation: id, is_shared, person, last: None };
         self.store().bind_chat(binding.clone()).await?;
         Ok(binding)
+    }
+
+    /// The folder of new conversations of an account, if it can be worked in. Otherwise they have none.
+    async fn folder_of_account(&self, account: &str) -> Result<Option<String>> {
+        let folder = self.chat_settings(account).folder();
+        match self.can_work_in(folder.as_deref()).await {
+            Ok(()) => Ok(folder),
+            Err(error) => {
+                tracing::warn!(code = error.code, "a chat begins without the folder of its account");
+                Ok(None)
+            }
+        }
     }
 
     /// Binds a place in which somebody wrote to a conversation, or to none. Returns whether the place is known.

@@ -84,10 +84,10 @@ impl Engine {
         event: &GatewayEvent,
         press: &ChatPress,
     ) -> Result<Arrived> {
-        let known = self.store().chat_person(press.place.account.clone(), press.person.clone()).await?;
-        let Some(role) = known.map(|person| person.role).filter(|role| role.may_talk()) else {
+        let role = self.role_in(&press.place.account, &press.person).await?;
+        if !role.may_talk() {
             return Ok(Arrived::Known(ArrivalOutcome::Ignored));
-        };
+        }
         let stale = || Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
         let Some((key, round, number)) = button_named(&press.button) else { return stale() };
         // The question may be another one by now, in the same post.
