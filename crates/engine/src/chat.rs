@@ -4,11 +4,13 @@
 mod approvals;
 mod arrive;
 mod commands;
+mod edits;
 mod pairing;
 mod press;
 mod steps;
 mod work;
 
+pub(crate) use edits::WORDING;
 pub use press::{ChatPress, button_data};
 
 use std::collections::BTreeMap;
@@ -137,6 +139,8 @@ pub enum ChatEvent {
         place: ChatPlace,
         /// Its platform id.
         message: String,
+        /// The platform id of the person who deleted it, if it is known.
+        by: Option<String>,
     },
     /// A button was pressed.
     Pressed(ChatPress),

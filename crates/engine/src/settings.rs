@@ -31,7 +31,7 @@ use crate::model::RetryPolicy;
 use crate::model::genai::Timeouts;
 use crate::secret::KeySource;
 
-pub use chats::{ChatPolicy, ChatTable};
+pub use chats::{ChatConsent, ChatPolicy, ChatTable};
 pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
 pub(crate) use hooks::{HOOKS_FILE, HookEntry, folder_hooks};
 pub use hooks::{Hook, HookTable, HookTarget};

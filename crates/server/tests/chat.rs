@@ -6,6 +6,7 @@ mod buttons;
 mod edits;
 mod plans;
 mod platform;
+mod recalls;
 mod settings;
 
 use std::time::Duration;

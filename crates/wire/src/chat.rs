@@ -56,6 +56,8 @@ pub enum ButtonLabel {
     Older,
     /// Take back only the own turn.
     DropMine,
+    /// Say the new wording as a new message.
+    SayNew,
 }
 
 /// The location of a message: an account, a chat, and a thread in it.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatEntry, ChatNoticeKind, ChatOrigin, ChatPlace,
-    ChatRole, ConversationId, EntryId, Flags, NewConversation, Part, PostKey, PostResult, Principal,
-    RequestId, Role, SayRequest, SeenState, Steer, Time,
+    ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole,
+    ConversationId, EntryId, Flags, NewConversation, Part, Principal, RequestId, Role, SayRequest, SeenState,
+    Steer, Time,
 };
 
-use super::{Arrived, ChatEvent, ChatMessage, GatewayEvent, notice, problem_notice};
+use super::steps::Seen;
+use super::{Arrived, ChatEvent, ChatMessage, GatewayEvent, problem_notice};
 use crate::error::Result;
 use crate::files::FileOptions;
 use crate::prompt::piped;
@@ -33,7 +34,9 @@ impl Engine {
             }
             ChatEvent::Message(message) => self.message_arrived(&event, message).await?,
             ChatEvent::Edited(message) => self.edit_arrived(&event, message).await?,
-            ChatEvent::Recalled { place, message } => self.recall_arrived(place, message).await?,
+            ChatEvent::Recalled { place, message, by } => {
+                self.recall_arrived(&event, (place, message), by.as_deref()).await?
+            }
             ChatEvent::Migrated { from, to } => self.chat_migrated(&event.account, from, to).await?,
             ChatEvent::Pressed(press) => self.press_arrived(&event, press).await?,
             ChatEvent::Other => Arrived::Known(ArrivalOutcome::Ignored),
@@ -88,7 +91,7 @@ impl Engine {
             self.store().count_missed(of, message.place.clone(), self.now()).await?;
             return Ok(Arrived::Known(ArrivalOutcome::Observed));
         }
-        self.run_for_chat(of, message, Start::Say(parts, None), by).await?;
+        self.run_for_chat(of, message, (Start::Say(parts, None), None), by).await?;
         Ok(Arrived::Known(ArrivalOutcome::Said(of)))
     }
 
@@ -204,25 +207,20 @@ impl Engine {
         }
     }
 
-    /// Starts a run, and tells its place if it fails.
+    /// Starts a run, and tells its place if it fails. It is refused if the conversation or the files are not as the person has seen them.
     pub(super) async fn run_for_chat(
         self: &Arc<Self>,
         of: ConversationId,
         message: &ChatMessage,
-        start: Start,
+        (start, seen): (Start, Option<Seen>),
         by: ChangeOrigin,
     ) -> Result<()> {
-        let files = FileOptions { stop: true, ..FileOptions::default() };
+        let (seen, digest) =
+            seen.map_or((SeenState::Anything, None), |(head, files)| (SeenState::Since(head), files));
+        let files = FileOptions { stop: true, seen: digest, ..FileOptions::default() };
         let steer = Some(Steer::Queue);
-        let request = RunRequest {
-            start,
-            model: None,
-            steer,
-            permit: Permit::default(),
-            files,
-            seen: SeenState::Anything,
-            by: by.clone(),
-        };
+        let request =
+            RunRequest { start, model: None, steer, permit: Permit::default(), files, seen, by: by.clone() };
         let attended = self.attended(of, &message.place).await?;
         let events = match self.run(of, request).await {
             Ok(events) => events,
@@ -239,62 +237,6 @@ impl Engine {
         };
         self.follow_for_chat(of, message, events, attended);
         Ok(())
-    }
-
-    /// Another wording of a message. Commands in edits never run, and only the last prompt is replaced at once.
-    async fn edit_arrived(self: &Arc<Self>, event: &GatewayEvent, message: &ChatMessage) -> Result<Arrived> {
-        let ignored = Ok(Arrived::Known(ArrivalOutcome::Ignored));
-        if !self.role_of(message).await?.may_talk() {
-            return ignored;
-        }
-        let Some(binding) = self.store().chat_binding(message.place.clone()).await? else { return ignored };
-        let of = binding.conversation;
-        let known = self.store().chat_entry(of, message.place.clone(), message.message.clone()).await?;
-        let Some(ChatEntry { entry: Some(_), content: Some(content), origin, .. }) = known else {
-            return ignored;
-        };
-        let is_own = origin.is_some_and(|origin| origin.person == message.person);
-        if !is_own || content == content_of(message) {
-            return ignored;
-        }
-        // Several wordings of a message are entries. The one on the path counts: an undo may have brought an older one back.
-        let last = self.store().targets(of, None, 1).await?.into_iter().next();
-        let last = match last.map(|last| last.target.meta.id) {
-            Some(last) => self.store().turn_origin(of, last).await?.map(|origin| (last, origin)),
-            None => None,
-        };
-        let is_it =
-            |origin: &ChatOrigin| (&origin.place, &origin.message) == (&message.place, &message.message);
-        let Some((entry, _)) = last.filter(|(_, origin)| is_it(origin)) else {
-            let told = notice(ChatNoticeKind::EditOfOlder);
-            self.notify_chat(of, &message.place, told, Some(&message.message), None).await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Done));
-        };
-        let by = self.member(event, message);
-        self.run_for_chat(of, message, Start::Edit(entry, spoken(message)), by).await?;
-        Ok(Arrived::Known(ArrivalOutcome::Done))
-    }
-
-    /// A deleted message: a post of ours is gone, no matter who deleted it. A person's message stays a turn.
-    async fn recall_arrived(&self, place: &ChatPlace, message: &str) -> Result<Arrived> {
-        if let Some(key) = self.post_in(place, message).await? {
-            self.store()
-                .settle_post(
-                    place.account.clone(),
-                    key,
-                    PostResult::Deleted(retake_core::Deletion::Gone),
-                    self.now(),
-                )
-                .await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Done));
-        }
-        Ok(Arrived::Known(ArrivalOutcome::Ignored))
-    }
-
-    async fn post_in(&self, place: &ChatPlace, message: &str) -> Result<Option<PostKey>> {
-        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(None) };
-        let known = self.store().chat_entry(binding.conversation, place.clone(), message.to_owned()).await?;
-        Ok(known.and_then(|known| known.post))
     }
 
     /// The bindings of a chat go with it to its new id.
@@ -322,7 +264,7 @@ impl Engine {
 }
 
 /// The content of a message for the model. It attaches no file of this machine. Where several people write, it names the speaker.
-fn spoken(message: &ChatMessage) -> Vec<Part> {
+pub(super) fn spoken(message: &ChatMessage) -> Vec<Part> {
     let mut parts = message.parts.clone();
     if message.is_shared {
         let name: String = message.name.chars().filter(|char| !char.is_control()).take(NAME_MAX).collect();
@@ -336,7 +278,7 @@ fn spoken(message: &ChatMessage) -> Vec<Part> {
 }
 
 /// A digest of a message's content.
-fn content_of(message: &ChatMessage) -> [u8; 16] {
+pub(super) fn content_of(message: &ChatMessage) -> [u8; 16] {
     let texts: Vec<String> = message.parts.iter().map(|part| format!("{part:?}")).collect();
     request_digest("content", &texts).current
 }

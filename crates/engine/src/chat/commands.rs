@@ -208,7 +208,8 @@ impl Engine {
                 let origin = self.store().turn_origin(of, last.target.meta.id).await?;
                 match may_all || origin.is_some_and(|origin| origin.person == message.person) {
                     true => {
-                        return self.run_for_chat(of, message, Start::Retry(last.target.meta.id), by).await;
+                        let start = Start::Retry(last.target.meta.id);
+                        return self.run_for_chat(of, message, (start, None), by).await;
                     }
                     false => notice(ChatNoticeKind::OwnersOnly),
                 }

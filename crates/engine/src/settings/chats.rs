@@ -24,6 +24,13 @@ pub struct ChatTable {
     #[serde(deserialize_with = "values::texts")]
     #[schemars(extend("live" = true))]
     pub(super) list: Vec<String>,
+    /// When a person edits their last message, its answer is made again: "off" (never), "ask" (after a question), or "always". Unset:
+    /// always in private chats, and a question in others. About an older message there is always a question.
+    #[schemars(with = "ChatConsent", extend("live" = true))]
+    pub(super) edits: Option<ChatConsent>,
+    /// When a person deletes a message of theirs, its turn is taken back: "off" (never), "ask" (after a question), or "always".
+    #[schemars(extend("live" = true))]
+    pub(super) recalls: ChatConsent,
     /// The folder of new conversations: "/home/me/project". Unset: they have none, and the agent has no tools for files.
     #[schemars(extend("live" = true))]
     pub(super) folder: Option<PathBuf>,
@@ -40,6 +47,19 @@ pub enum ChatPolicy {
     List,
     /// Everybody.
     Open,
+}
+
+/// Whether something is done at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatConsent {
+    /// It is not done.
+    Off,
+    /// The person is asked first.
+    #[default]
+    Ask,
+    /// It is done at once.
+    Always,
 }
 
 impl ChatTable {
@@ -61,6 +81,17 @@ impl ChatTable {
     /// Whether people who may not talk get a code.
     pub(crate) fn gives_codes(&self) -> bool {
         self.policy != ChatPolicy::List
+    }
+
+    /// What an edit of the last message does.
+    pub(crate) fn edits(&self, is_shared: bool) -> ChatConsent {
+        let usual = if is_shared { ChatConsent::Ask } else { ChatConsent::Always };
+        self.edits.unwrap_or(usual)
+    }
+
+    /// What a recall does.
+    pub(crate) fn recalls(&self) -> ChatConsent {
+        self.recalls
     }
 
     /// The folder of new conversations.
@@ -155,5 +186,6 @@ mod tests {
         assert_eq!(admits("list"), (true, false, false));
         assert_eq!(admits("open"), (true, true, false), "not confirmed");
         assert_eq!(wrong("[chat.a]\nfolder = \"here\"\n").len(), 1);
+        assert_eq!(wrong("[chat.a]\nedits = \"sometimes\"\n").len(), 1);
     }
 }

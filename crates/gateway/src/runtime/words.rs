@@ -16,6 +16,8 @@ pub(super) fn text(notice: &ChatNotice, capabilities: &Capabilities) -> String {
             let lost = Some(Sentence::PostAgain(*lost)).filter(|_| *lost > 0);
             files.into_iter().chain(lost).fold(first, |text, more| format!("{text} {}", more.text()))
         }
+        ChatNotice::ConfirmEdit { .. } => format!("{} {first}", Sentence::Edited.text()),
+        ChatNotice::ConfirmRecall { by, .. } => format!("{} {first}", Sentence::Recalled(by.clone()).text()),
         _ => first,
     }
 }
@@ -32,6 +34,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
         ButtonLabel::Turn { text } => return crate::sentences::one_line(text),
         ButtonLabel::Older => Label::Older,
         ButtonLabel::DropMine => Label::OnlyMine,
+        ButtonLabel::SayNew => Label::AsNewMessage,
     };
     label.text().to_owned()
 }
@@ -49,6 +52,11 @@ fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
         ChatNotice::Confirm { turns, files, posts, others } => {
             Sentence::Confirm { turns: *turns, files: *files, posts: *posts, others: others.clone() }
         }
+        ChatNotice::ConfirmEdit { turns, files, posts, others }
+        | ChatNotice::ConfirmRecall { turns, files, posts, others, .. } => {
+            Sentence::Confirm { turns: *turns, files: *files, posts: *posts, others: others.clone() }
+        }
+        ChatNotice::SaidAnew => Sentence::SaidAnew,
         ChatNotice::Choose => Sentence::Choose,
         ChatNotice::Refused(refusal) => of_refusal(refusal, capabilities),
         ChatNotice::Help => Sentence::Help(prefix),

@@ -27,7 +27,8 @@ pub(super) struct Gateway {
     pub(super) places: BTreeMap<String, Place>,
     /// Their buttons: what they do, and their data.
     pub(super) buttons: BTreeMap<String, Vec<ChatButton>>,
-    next: AtomicI64,
+    /// The number of the next post.
+    pub(super) next: AtomicI64,
 }
 
 /// A message of a person in a private place.

@@ -280,7 +280,10 @@ impl Play {
         self.messages[wording.message].0 = wording;
         self.is_exact[place] &= is_last;
         self.talks[place].wanted.push(format!("{} edits: {wording}", PEOPLE[who]));
-        self.talks[place].edit(who, wording);
+        // In a group there is a question, and nobody answers it. So it is with older messages.
+        if !is_shared(place) {
+            self.talks[place].edit(who, wording);
+        }
     }
 
     fn commands(&mut self) {
