@@ -8,9 +8,10 @@ mod edits;
 mod pairing;
 mod press;
 mod steps;
+mod waiting;
 mod work;
 
-pub(crate) use edits::WORDING;
+pub(crate) use edits::OF_CHATS;
 pub use press::{ChatPress, button_data};
 
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub(crate) struct ChatState {
     attended: Arc<Mutex<Vec<ConversationId>>>,
     /// The open approvals of each place.
     approvals: Mutex<BTreeMap<ChatPlace, Vec<PostKey>>>,
+    /// The edits that wait for further ones.
+    edits: waiting::WaitingEdits,
     /// The number of the newest request for work of each account.
     takes: Mutex<BTreeMap<String, u64>>,
 }

@@ -28,6 +28,7 @@ impl Engine {
                 return Ok(Arrived::Again(outcome));
             }
         }
+        self.end_edits_before(&event).await?;
         let arrived = match &event.event {
             ChatEvent::Message(message) | ChatEvent::Edited(message) if message.is_bot => {
                 Arrived::Known(ArrivalOutcome::Ignored)

@@ -2,6 +2,7 @@
 //! is asked. Must never take back what the person may not take back, and never lose a wording that waits for an answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatEntry, ChatNotice, ChatNoticeKind, ChatPlace,
@@ -17,8 +18,11 @@ use crate::error::Result;
 use crate::run::Start;
 use crate::settings::ChatConsent;
 
-/// The beginning of the author of a draft that keeps the new wording of a message until its author has decided. No person has this name.
-pub(crate) const WORDING: &str = "@chat ";
+/// The beginning of the authors of drafts that belong to chats. No person has such a name.
+pub(crate) const OF_CHATS: &str = "@chat ";
+
+/// The beginning of the author of a draft that keeps the new wording of a message until its author has decided.
+const WORDING: &str = "@chat asks ";
 
 /// The author of the draft that keeps the new wording of a message.
 fn wording_of(place: &ChatPlace, message: &str) -> String {
@@ -26,29 +30,60 @@ fn wording_of(place: &ChatPlace, message: &str) -> String {
 }
 
 impl Engine {
-    /// Another wording of a message. Commands in edits never run. An edit of the last prompt replaces it at once, if the account's settings
-    /// do not want a question.
+    /// Another wording of a message. Commands in edits never run. It waits for further ones, if it does something.
     pub(super) async fn edit_arrived(
         self: &Arc<Self>,
         event: &GatewayEvent,
         message: &ChatMessage,
     ) -> Result<Arrived> {
-        let ignored = Ok(Arrived::Known(ArrivalOutcome::Ignored));
-        let (place, role) = (&message.place, self.role_of(message).await?);
-        let consent = self.chat_settings(&event.account).edits(message.is_shared);
-        if !role.may_talk() || consent == ChatConsent::Off || message.parts.is_empty() {
-            return ignored;
+        let Some((of, content)) = self.edited(message).await? else {
+            return Ok(Arrived::Known(ArrivalOutcome::Ignored));
+        };
+        let is_other = content != content_of(message);
+        match self.chat_settings(&event.account).edit_wait() {
+            Duration::ZERO => return self.edit_now(event, message).await,
+            // One that returns to the wording before ends an edit that waits.
+            wait if is_other || self.chats.edits.has(&message.place, &message.message) => {
+                self.edit_waits(of, message, event.moderates, wait).await?;
+            }
+            _ => return Ok(Arrived::Known(ArrivalOutcome::Ignored)),
         }
-        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return ignored };
+        Ok(Arrived::Known(ArrivalOutcome::Done))
+    }
+
+    /// The conversation of a message that its author may edit, and the digest of its content until now.
+    async fn edited(&self, message: &ChatMessage) -> Result<Option<(ConversationId, [u8; 16])>> {
+        let place = &message.place;
+        let consent = self.chat_settings(&place.account).edits(message.is_shared);
+        let may = self.role_of(message).await?.may_talk() && consent != ChatConsent::Off;
+        if !may || message.parts.is_empty() {
+            return Ok(None);
+        }
+        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(None) };
         let of = binding.conversation;
         let known = self.store().chat_entry(of, place.clone(), message.message.clone()).await?;
-        let Some(ChatEntry { entry: Some(_), content: Some(content), origin, .. }) = known else {
-            return ignored;
+        Ok(match known {
+            Some(ChatEntry { entry: Some(_), content: Some(content), origin: Some(origin), .. })
+                if origin.person == message.person =>
+            {
+                Some((of, content))
+            }
+            _ => None,
+        })
+    }
+
+    /// Does what an edit does. One of the last prompt replaces it at once, if the account's settings do not want a question.
+    pub(super) async fn edit_now(
+        self: &Arc<Self>,
+        event: &GatewayEvent,
+        message: &ChatMessage,
+    ) -> Result<Arrived> {
+        let found = self.edited(message).await?;
+        let Some((of, _)) = found.filter(|(_, content)| *content != content_of(message)) else {
+            return Ok(Arrived::Known(ArrivalOutcome::Ignored));
         };
-        let is_own = origin.is_some_and(|origin| origin.person == message.person);
-        if !is_own || content == content_of(message) {
-            return ignored;
-        }
+        let (place, role) = (&message.place, self.role_of(message).await?);
+        let consent = self.chat_settings(&event.account).edits(message.is_shared);
         let by = self.member(event, message);
         // Several wordings of a message are entries. The one on the path counts: an undo may have brought an older one back.
         let turn = self.turn_of_message(of, place, &message.message).await?;

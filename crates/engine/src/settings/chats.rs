@@ -2,18 +2,19 @@
 //! Must never admit more people because something is missing or wrong.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::values;
+use super::values::{self, Seconds};
 use super::{Settings, SettingsError, wrong};
 
 /// Everybody, in a list of people.
 const EVERYBODY: &str = "*";
 
 /// A table `[chat.NAME]`: an account, by its name in `retake gateway list`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatTable {
     /// Who may talk: "pair" (people with a pairing code of yours, and those of the list), "list" (only those of the list; others get no
@@ -28,12 +29,28 @@ pub struct ChatTable {
     /// always in private chats, and a question in others. About an older message there is always a question.
     #[schemars(with = "ChatConsent", extend("live" = true))]
     pub(super) edits: Option<ChatConsent>,
+    /// Seconds that an edit waits for further edits of the same message: they count as one.
+    #[schemars(extend("live" = true))]
+    pub(super) edit_wait_s: Seconds<0, 10>,
     /// When a person deletes a message of theirs, its turn is taken back: "off" (never), "ask" (after a question), or "always".
     #[schemars(extend("live" = true))]
     pub(super) recalls: ChatConsent,
     /// The folder of new conversations: "/home/me/project". Unset: they have none, and the agent has no tools for files.
     #[schemars(extend("live" = true))]
     pub(super) folder: Option<PathBuf>,
+}
+
+impl Default for ChatTable {
+    fn default() -> Self {
+        Self {
+            policy: ChatPolicy::default(),
+            list: Vec::new(),
+            edits: None,
+            edit_wait_s: Seconds::new(3),
+            recalls: ChatConsent::default(),
+            folder: None,
+        }
+    }
 }
 
 /// Who may talk with the agent in a chat.
@@ -87,6 +104,11 @@ impl ChatTable {
     pub(crate) fn edits(&self, is_shared: bool) -> ChatConsent {
         let usual = if is_shared { ChatConsent::Ask } else { ChatConsent::Always };
         self.edits.unwrap_or(usual)
+    }
+
+    /// How long an edit waits for further ones.
+    pub(crate) fn edit_wait(&self) -> Duration {
+        self.edit_wait_s.0
     }
 
     /// What a recall does.

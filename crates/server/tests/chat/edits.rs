@@ -164,6 +164,71 @@ async fn person_who_may_not_take_back_later_turns_can_say_an_edit_as_a_new_messa
     assert_eq!(prompts(&desk, &of).await[3], "Ben: theirs");
 }
 
+/// Does all work until the messages of people are these.
+async fn becomes(gateway: &mut Gateway, desk: &Desk, of: &str, expected: &[&str]) {
+    let reached = async {
+        while prompts(desk, of).await != expected {
+            gateway.works(1).await;
+        }
+        gateway.works(1).await;
+    };
+    let reached = tokio::time::timeout(std::time::Duration::from_secs(60), reached).await;
+    assert!(reached.is_ok(), "{:?} instead of {expected:?}", prompts(desk, of).await);
+}
+
+#[tokio::test]
+async fn gateways_case_83_edits_that_follow_each_other_are_one() {
+    let (desk, mut gateway, of) = two_turns().await;
+    sets(&desk, "edit_wait_s = 1");
+    for (key, text) in [("e1", "d"), ("e2", "du"), ("e3", "due")] {
+        assert_eq!(gateway.arrives(key, Inbound::Edited(says("2", text)), None).await.outcome, Arrival::Done);
+    }
+    assert!(gateway.arrives("e1", Inbound::Edited(says("2", "d")), None).await.again);
+    assert_eq!(prompts(&desk, &of).await, ["one", "two"], "it waits");
+    becomes(&mut gateway, &desk, &of, &["one", "due"]).await;
+    // One step: an undo brings the first wording back.
+    gateway.commands(says("3", "/undo"), ChatVerb::Undo, None).await;
+    gateway.works(1).await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "two"]);
+}
+
+/// An edit that was acknowledged is carried out by the next owner.
+#[tokio::test]
+async fn gateways_case_83_edit_that_waits_when_the_owner_ends_is_not_lost() {
+    let (desk, gateway, of) = two_turns().await;
+    sets(&desk, "edit_wait_s = 10");
+    gateway.arrives("e1", Inbound::Edited(says("2", "due")), None).await;
+    let desk = desk.gives_way().await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "two"]);
+    let mut next = Gateway::new(&desk, "two").await;
+    next.takes_over("one").await;
+    (next.there, next.buttons, next.places) = (gateway.there, gateway.buttons, gateway.places);
+    next.next = gateway.next;
+    assert!(next.arrives("e1", Inbound::Edited(says("2", "due")), None).await.again);
+    becomes(&mut next, &desk, &of, &["one", "due"]).await;
+    assert_eq!(next.answers(), 2);
+}
+
+/// What a person does next follows the edit; an edit back to the first wording changes nothing.
+#[tokio::test]
+async fn gateways_case_83_edit_does_not_wait_when_something_follows_it() {
+    let (desk, mut gateway, of) = two_turns().await;
+    sets(&desk, "edit_wait_s = 10");
+    gateway.arrives("e1", Inbound::Edited(says("2", "due")), None).await;
+    gateway.says(says("3", "three")).await;
+    gateway.works(1).await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "due", "three"]);
+    for (key, text) in [("e2", "tre"), ("e3", "three")] {
+        gateway.arrives(key, Inbound::Edited(says("3", text)), None).await;
+    }
+    gateway.commands(says("4", "/status"), ChatVerb::Status, None).await;
+    gateway.works(1).await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "due", "three"]);
+    gateway.commands(says("5", "/undo"), ChatVerb::Undo, None).await;
+    gateway.works(1).await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "due"], "the last step was the message");
+}
+
 #[tokio::test]
 async fn settings_say_what_an_edit_of_the_last_message_does() {
     let (desk, mut gateway, of) = two_turns().await;

@@ -267,6 +267,7 @@ impl Gateway {
 /// A desk with a gateway, where Ann is paired.
 pub(super) async fn paired(as_owner: bool) -> (Desk, Gateway) {
     let desk = Desk::fast().await;
+    super::settings::sets(&desk, "");
     let gateway = Gateway::new(&desk, "one").await;
     pairs(&desk, &gateway, says("0", "hello"), as_owner).await;
     (desk, gateway)

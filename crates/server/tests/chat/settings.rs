@@ -13,7 +13,9 @@ pub(super) fn sets(desk: &Desk, table: &str) {
     let file = desk.file("config.toml");
     let text = std::fs::read_to_string(&file).expect("read");
     let kept = text.split("\n[chat.chat]\n").next().expect("a text");
-    std::fs::write(&file, format!("{kept}\n[chat.chat]\n{table}\n")).expect("written");
+    // Tests of other things do not wait for further edits.
+    let wait = if table.contains("edit_wait_s") { "" } else { "edit_wait_s = 0\n" };
+    std::fs::write(&file, format!("{kept}\n[chat.chat]\n{wait}{table}\n")).expect("written");
 }
 
 fn private_of(id: &str, who: &str) -> InboundMessage {
