@@ -191,6 +191,11 @@ impl Owner for Local {
         Ok(settings_file::wrong(&text, &paths.config_file))
     }
 
+    fn warnings(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>> {
+        let text = settings::text(named(paths)?).map_err(wrong_settings)?;
+        Ok(settings_file::warnings(&text))
+    }
+
     fn settings(&self, paths: &Paths, what: &Setting) -> Result<String, Box<Problem>> {
         // Setting a value creates the file.
         if !matches!(what, Setting::Set(..)) {

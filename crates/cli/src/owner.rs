@@ -91,6 +91,9 @@ pub trait Owner: Send + Sync {
     /// The errors in the settings file and in the theme files beside it, one sentence each.
     fn wrong(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>>;
 
+    /// What is right in the settings file, and still worth a warning, one sentence each.
+    fn warnings(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>>;
+
     /// Reads or changes the settings file.
     fn settings(&self, paths: &Paths, what: &Setting) -> Result<String, Box<Problem>>;
 }

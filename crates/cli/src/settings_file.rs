@@ -37,6 +37,14 @@ pub(crate) fn wrong(text: &str, file: &Path) -> Vec<String> {
     told.chain(themes(file).1).collect()
 }
 
+/// What the text of the file allows and a person should know, one sentence each. Of a wrong file, nothing.
+pub(crate) fn warnings(text: &str) -> Vec<String> {
+    let Ok(settings) = settings::Settings::parse(text) else { return Vec::new() };
+    let open = settings.open_chats();
+    open.map(|name| format!("everybody may talk with the agent in chats of the account {name} (chat.{name}.policy is \"open\")"))
+        .collect()
+}
+
 /// Which process reads a setting, and when.
 pub(crate) use settings::{ReadBy, read_by};
 
@@ -137,6 +145,16 @@ fn themes(file: &Path) -> (ui::Themes, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_account_that_is_open_to_everybody_is_warned_about() {
+        let open = "[chat.a]\npolicy = \"open\"\nlist = [\"*\"]\n";
+        let warned = warnings(open);
+        assert!(warned.len() == 1 && warned[0].contains("everybody may talk"), "{warned:?}");
+        for text in ["", "[chat.a]\nlist = [\"ann\"]\n", "[chat.a]\npolicy = \"open\"\n", "[chat"] {
+            assert!(warnings(text).is_empty(), "{text}");
+        }
+    }
 
     #[test]
     fn the_settings_pane_and_the_settings_file_have_the_same_settings() {

@@ -4,11 +4,14 @@
 mod approvals;
 mod arrive;
 mod commands;
+mod edits;
 mod pairing;
 mod press;
 mod steps;
+mod waiting;
 mod work;
 
+pub(crate) use edits::OF_CHATS;
 pub use press::{ChatPress, button_data};
 
 use std::collections::BTreeMap;
@@ -39,6 +42,8 @@ pub(crate) struct ChatState {
     attended: Arc<Mutex<Vec<ConversationId>>>,
     /// The open approvals of each place.
     approvals: Mutex<BTreeMap<ChatPlace, Vec<PostKey>>>,
+    /// The edits that wait for further ones.
+    edits: waiting::WaitingEdits,
     /// The number of the newest request for work of each account.
     takes: Mutex<BTreeMap<String, u64>>,
 }
@@ -137,6 +142,8 @@ pub enum ChatEvent {
         place: ChatPlace,
         /// Its platform id.
         message: String,
+        /// The platform id of the person who deleted it, if it is known.
+        by: Option<String>,
     },
     /// A button was pressed.
     Pressed(ChatPress),

@@ -18,6 +18,8 @@ impl Engine {
     /// The drafts of a conversation with their authors, sorted by name.
     pub async fn drafts(&self, of: ConversationId) -> Result<Vec<(String, Draft)>> {
         let drafts = self.store().drafts(of).await?.into_iter();
+        // The new wording of a message of a chat is no draft of a person at a terminal.
+        let drafts = drafts.filter(|(author, _)| !author.starts_with(crate::chat::OF_CHATS));
         Ok(drafts.map(|(author, parts)| (author, Draft::read(parts))).collect())
     }
 

@@ -3,6 +3,7 @@
 //! The structs of `tables` define the settings; reading, checking, the documented defaults and `retake config` are derived from
 //! them and their schema. Must never contain a provider's key, and no error may quote a value.
 
+mod chats;
 mod edit;
 mod hooks;
 mod keys;
@@ -30,6 +31,7 @@ use crate::model::RetryPolicy;
 use crate::model::genai::Timeouts;
 use crate::secret::KeySource;
 
+pub use chats::{ChatConsent, ChatPolicy, ChatTable};
 pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
 pub(crate) use hooks::{HOOKS_FILE, HookEntry, folder_hooks};
 pub use hooks::{Hook, HookTable, HookTarget};
@@ -268,6 +270,7 @@ impl Settings {
                 whole
                     .chain(settings.wrong_programs(text))
                     .chain(settings.wrong_hooks(text))
+                    .chain(settings.wrong_chats(text))
                     .chain(settings.wrong_memory(text))
                     .collect()
             }
@@ -310,12 +313,13 @@ impl Settings {
         })
     }
 
-    /// Whether an owner with these settings must start again for others. It reads rules and mode before each decision, and
-    /// nothing of the client's table.
+    /// Whether an owner with these settings must start again for others. It reads rules, mode and the tables of chats before each decision,
+    /// and nothing of the client's table.
     pub fn needs_restart_for(&self, others: &Self) -> bool {
         let Permissions { mode, allow, ask, deny, .. } = self.permissions.clone();
         let permissions = Permissions { mode, allow, ask, deny, ..others.permissions.clone() };
-        Self { permissions, client: self.client.clone(), ..others.clone() } != *self
+        let (client, chat) = (self.client.clone(), self.chat.clone());
+        Self { permissions, client, chat, ..others.clone() } != *self
     }
 
     /// The line of a setting or table in the text of a file; none, where the text does not have it.

@@ -79,10 +79,12 @@ pub enum Sentence {
     Missed(u32),
     /// So many answers wait since the gateway was away.
     AnswersWait(u32),
-    /// An edit of an older message takes back so many turns.
-    EditTakesBack(u32),
-    /// A message was recalled by its author.
-    Recalled,
+    /// A message was edited by its author. What it takes back follows.
+    Edited,
+    /// A message was deleted by its author: the name, where others read it. What it takes back follows.
+    Recalled(Option<String>),
+    /// A new wording is a new message.
+    SaidAnew,
     /// A run was stopped.
     Stopped,
     /// A new conversation begins.

@@ -6,6 +6,8 @@ mod buttons;
 mod edits;
 mod plans;
 mod platform;
+mod recalls;
+mod settings;
 
 use std::time::Duration;
 

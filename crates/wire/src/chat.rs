@@ -58,6 +58,8 @@ pub enum ButtonLabel {
     DropMine,
     /// Go back to before the turn of the answer above.
     TakeBack,
+    /// Say the new wording as a new message.
+    SayNew,
 }
 
 /// The location of a message: an account, a chat, and a thread in it.

@@ -23,9 +23,13 @@ impl RunVerb for Doctor {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         // Errors in the settings are reported even if the store can't be opened.
         let wrong = cx.owner.wrong(cx.paths)?;
+        let warnings = cx.owner.warnings(cx.paths)?;
         if !cx.json {
             for wrong in &wrong {
                 cx.ui.print(&format!("{}\n", safe::line(wrong)))?;
+            }
+            for warning in &warnings {
+                cx.ui.print(&format!("warning: {}\n", safe::line(warning)))?;
             }
         }
         let log = cx.paths.log_file.display().to_string();
@@ -39,6 +43,7 @@ impl RunVerb for Doctor {
         if cx.json {
             let mut report = serde_json::to_value(&reply).expect("BUG: a report is JSON");
             report["settings"] = wrong.clone().into();
+            report["warnings"] = warnings.into();
             report["log"] = log.into();
             cx.ui.print(&document(&report))?;
         } else {

@@ -73,6 +73,10 @@ impl Owner for Broken {
         Ok(Vec::new())
     }
 
+    fn warnings(&self, _: &Paths) -> Result<Vec<String>, Box<Problem>> {
+        Ok(Vec::new())
+    }
+
     fn settings(&self, _: &Paths, _: &Setting) -> Result<String, Box<Problem>> {
         Ok(String::new())
     }

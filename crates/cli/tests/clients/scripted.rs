@@ -108,6 +108,10 @@ impl Owner for FakeOwner {
         Ok(vec!["config.toml, line 3, face.theme: there is no theme “blue”".to_owned()])
     }
 
+    fn warnings(&self, _: &Paths) -> Result<Vec<String>, Box<Problem>> {
+        Ok(Vec::new())
+    }
+
     fn settings(&self, _: &Paths, what: &Setting) -> Result<String, Box<Problem>> {
         match what {
             Setting::List => Ok("# every setting\n".to_owned()),

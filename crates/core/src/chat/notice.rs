@@ -74,6 +74,12 @@ pub enum ChatNoticeKind {
     Missed,
     /// Asks whether to make a step that takes back much.
     Confirm,
+    /// Asks whether an edit should be answered, which takes back what follows the message.
+    ConfirmEdit,
+    /// Asks whether to take back the turn of a deleted message. The first name is that of its author, where others read it.
+    ConfirmRecall,
+    /// A new wording was said as a new message.
+    SaidAnew,
     /// Asks for the turn to go back to.
     Choose,
     /// The question is older than the conversation.

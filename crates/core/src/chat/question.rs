@@ -29,6 +29,8 @@ pub enum ChatButton {
     Turn(EntryId),
     /// Lists the turns before this one.
     Older(EntryId),
+    /// Says the new wording of this message as a new message: the platform's id.
+    SayNew(String),
     /// Drops only these turns, which are the person's own.
     DropMine(Vec<EntryId>),
     /// Posts again what the step of these operations brought back and is gone from the chat.
@@ -49,6 +51,13 @@ pub enum ChatButton {
 pub enum AskedStep {
     /// Goes back to before this turn.
     Rewind(EntryId),
+    /// Replaces a message by its new wording, and takes back everything after it.
+    Edit {
+        /// The entry of its turn.
+        entry: EntryId,
+        /// The platform's id of the message.
+        message: String,
+    },
     /// Takes these turns out.
     Drop(Vec<EntryId>),
     /// Undoes so many steps.

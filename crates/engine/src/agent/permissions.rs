@@ -10,7 +10,7 @@ use retake_core::{ConversationId, Mode, Permission, Rule};
 use super::locked;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
-use crate::settings::{SettingsError, add_rule, remove_rule};
+use crate::settings::{ChatTable, SettingsError, add_rule, remove_rule};
 
 /// A change to the permissions of a conversation's agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,9 +58,19 @@ impl Engine {
     pub fn permission_for_all(&self) -> Permission {
         let Some(config) = &self.parts().agent else { return Permission::default() };
         match &config.settings {
-            Some(path) => locked(&self.waits.settings_file).look(path, &config.permission),
+            Some(path) => locked(&self.waits.settings_file).look(path, &config.permission).permission.clone(),
             None => config.permission.clone(),
         }
+    }
+
+    /// What people of a chat account may do: what the settings file says now.
+    pub(crate) fn chat_settings(&self, account: &str) -> ChatTable {
+        let agent = self.parts().agent.as_ref();
+        let Some((config, path)) = agent.and_then(|config| Some((config, config.settings.as_ref()?))) else {
+            return ChatTable::default();
+        };
+        let mut file = locked(&self.waits.settings_file);
+        file.look(path, &config.permission).chat.get(account).cloned().unwrap_or_default()
     }
 
     /// The error of a wrong settings file, and what it means. None if the file is right, or if the error was reported

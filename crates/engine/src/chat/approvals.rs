@@ -122,8 +122,10 @@ impl Engine {
     /// Where an owner can be asked: in the place itself if it is the owner's private chat, else in the private chat of an owner.
     async fn place_of_owner(&self, place: &ChatPlace) -> Result<Option<ChatPlace>> {
         let people = self.store().chat_people(Some(place.account.clone())).await?;
+        let settings = self.chat_settings(&place.account);
         let is_owner = |person: &Option<String>| {
-            people.iter().any(|it| it.role == ChatRole::Owner && Some(&it.person) == person.as_ref())
+            let mut owners = people.iter().filter(|it| it.role == ChatRole::Owner).map(|it| &it.person);
+            owners.any(|owner| Some(owner) == person.as_ref() && settings.admits(owner, true))
         };
         let mut private = self.store().chat_bindings(place.account.clone()).await?;
         private.retain(|binding| !binding.is_shared && is_owner(&binding.person));

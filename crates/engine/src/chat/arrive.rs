@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatEntry, ChatNoticeKind, ChatOrigin, ChatPlace,
-    ChatRole, ConversationId, EntryId, Flags, NewConversation, Part, PostKey, PostResult, Principal,
-    RequestId, Role, SayRequest, SeenState, Steer, Time,
+    ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole,
+    ConversationId, EntryId, Flags, NewConversation, Part, Principal, RequestId, Role, SayRequest, SeenState,
+    Steer, Time,
 };
 
-use super::{Arrived, ChatEvent, ChatMessage, GatewayEvent, notice, problem_notice};
+use super::steps::Seen;
+use super::{Arrived, ChatEvent, ChatMessage, GatewayEvent, problem_notice};
 use crate::error::Result;
 use crate::files::FileOptions;
 use crate::prompt::piped;
@@ -27,13 +28,16 @@ impl Engine {
                 return Ok(Arrived::Again(outcome));
             }
         }
+        self.end_edits_before(&event).await?;
         let arrived = match &event.event {
             ChatEvent::Message(message) | ChatEvent::Edited(message) if message.is_bot => {
                 Arrived::Known(ArrivalOutcome::Ignored)
             }
             ChatEvent::Message(message) => self.message_arrived(&event, message).await?,
             ChatEvent::Edited(message) => self.edit_arrived(&event, message).await?,
-            ChatEvent::Recalled { place, message } => self.recall_arrived(place, message).await?,
+            ChatEvent::Recalled { place, message, by } => {
+                self.recall_arrived(&event, (place, message), by.as_deref()).await?
+            }
             ChatEvent::Migrated { from, to } => self.chat_migrated(&event.account, from, to).await?,
             ChatEvent::Pressed(press) => self.press_arrived(&event, press).await?,
             ChatEvent::Other => Arrived::Known(ArrivalOutcome::Ignored),
@@ -54,9 +58,10 @@ impl Engine {
     ) -> Result<Arrived> {
         let role = self.role_of(message).await?;
         if !role.may_talk() {
-            return match message.is_shared {
-                true => Ok(Arrived::Known(ArrivalOutcome::Ignored)),
-                false => {
+            let is_told = !message.is_shared && self.chat_settings(&event.account).gives_codes();
+            return match is_told {
+                false => Ok(Arrived::Known(ArrivalOutcome::Ignored)),
+                true => {
                     let code = self.pairing_code(&event.account, &message.person, &message.name).await?;
                     Ok(Arrived::Stranger(code))
                 }
@@ -87,13 +92,25 @@ impl Engine {
             self.store().count_missed(of, message.place.clone(), self.now()).await?;
             return Ok(Arrived::Known(ArrivalOutcome::Observed));
         }
-        self.run_for_chat(of, message, Start::Say(parts, None), by).await?;
+        self.run_for_chat(of, message, (Start::Say(parts, None), None), by).await?;
         Ok(Arrived::Known(ArrivalOutcome::Said(of)))
     }
 
-    async fn role_of(&self, message: &ChatMessage) -> Result<ChatRole> {
-        let known = self.store().chat_person(message.place.account.clone(), message.person.clone()).await?;
-        Ok(known.map_or(ChatRole::Stranger { code: None, asked: Time(0) }, |person| person.role))
+    /// What the author of a message may do.
+    pub(super) async fn role_of(&self, message: &ChatMessage) -> Result<ChatRole> {
+        self.role_in(&message.place.account, &message.person).await
+    }
+
+    /// What a person of an account may do: by their pairing, and by the policy of the account.
+    pub(super) async fn role_in(&self, account: &str, person: &str) -> Result<ChatRole> {
+        let known = self.store().chat_person(account.to_owned(), person.to_owned()).await?;
+        let known = known.map_or(ChatRole::Stranger { code: None, asked: Time(0) }, |known| known.role);
+        let is_paired = known.may_talk();
+        Ok(match self.chat_settings(account).admits(person, is_paired) {
+            true if is_paired => known,
+            true => ChatRole::Member,
+            false => ChatRole::Stranger { code: None, asked: Time(0) },
+        })
     }
 
     /// The binding of a message's place. A private place of a person gets a conversation of its own. A shared one gets it when an owner
@@ -132,13 +149,25 @@ impl Engine {
         // A new conversation of a place goes on in the folder of the one before.
         let folder = match self.store().chat_binding(place.clone()).await? {
             Some(before) => self.store().snapshot(before.conversation).await?.folder().map(str::to_owned),
-            None => None,
+            None => self.folder_of_account(&place.account).await?,
         };
         let new = NewConversation { id, folder, title: None, by: self.by(None) };
         self.store().create(new).await?;
         let binding = ChatBinding { place: place.clone(), conversation: id, is_shared, person, last: None };
         self.store().bind_chat(binding.clone()).await?;
         Ok(binding)
+    }
+
+    /// The folder of new conversations of an account, if it can be worked in. Otherwise they have none.
+    async fn folder_of_account(&self, account: &str) -> Result<Option<String>> {
+        let folder = self.chat_settings(account).folder();
+        match self.can_work_in(folder.as_deref()).await {
+            Ok(()) => Ok(folder),
+            Err(error) => {
+                tracing::warn!(code = error.code, "a chat begins without the folder of its account");
+                Ok(None)
+            }
+        }
     }
 
     /// Binds a place in which somebody wrote to a conversation, or to none. Returns whether the place is known.
@@ -179,25 +208,20 @@ impl Engine {
         }
     }
 
-    /// Starts a run, and tells its place if it fails.
+    /// Starts a run, and tells its place if it fails. It is refused if the conversation or the files are not as the person has seen them.
     pub(super) async fn run_for_chat(
         self: &Arc<Self>,
         of: ConversationId,
         message: &ChatMessage,
-        start: Start,
+        (start, seen): (Start, Option<Seen>),
         by: ChangeOrigin,
     ) -> Result<()> {
-        let files = FileOptions { stop: true, ..FileOptions::default() };
+        let (seen, digest) =
+            seen.map_or((SeenState::Anything, None), |(head, files)| (SeenState::Since(head), files));
+        let files = FileOptions { stop: true, seen: digest, ..FileOptions::default() };
         let steer = Some(Steer::Queue);
-        let request = RunRequest {
-            start,
-            model: None,
-            steer,
-            permit: Permit::default(),
-            files,
-            seen: SeenState::Anything,
-            by: by.clone(),
-        };
+        let request =
+            RunRequest { start, model: None, steer, permit: Permit::default(), files, seen, by: by.clone() };
         let attended = self.attended(of, &message.place).await?;
         let events = match self.run(of, request).await {
             Ok(events) => events,
@@ -214,55 +238,6 @@ impl Engine {
         };
         self.follow_for_chat(of, message, events, attended);
         Ok(())
-    }
-
-    /// Another wording of a message. Commands in edits never run, and only the last prompt is replaced at once.
-    async fn edit_arrived(self: &Arc<Self>, event: &GatewayEvent, message: &ChatMessage) -> Result<Arrived> {
-        let ignored = Ok(Arrived::Known(ArrivalOutcome::Ignored));
-        if !self.role_of(message).await?.may_talk() {
-            return ignored;
-        }
-        let Some(binding) = self.store().chat_binding(message.place.clone()).await? else { return ignored };
-        let of = binding.conversation;
-        let known = self.store().chat_entry(of, message.place.clone(), message.message.clone()).await?;
-        let Some(ChatEntry { entry: Some(entry), content: Some(content), origin, .. }) = known else {
-            return ignored;
-        };
-        let is_own = origin.is_some_and(|origin| origin.person == message.person);
-        if !is_own || content == content_of(message) {
-            return ignored;
-        }
-        let last = self.store().targets(of, None, 1).await?.into_iter().next();
-        if last.is_none_or(|last| last.target.meta.id != entry) {
-            let told = notice(ChatNoticeKind::EditOfOlder);
-            self.notify_chat(of, &message.place, told, Some(&message.message), None).await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Done));
-        }
-        let by = self.member(event, message);
-        self.run_for_chat(of, message, Start::Edit(entry, spoken(message)), by).await?;
-        Ok(Arrived::Known(ArrivalOutcome::Done))
-    }
-
-    /// A deleted message: a post of ours is gone, no matter who deleted it. A person's message stays a turn.
-    async fn recall_arrived(&self, place: &ChatPlace, message: &str) -> Result<Arrived> {
-        if let Some(key) = self.post_in(place, message).await? {
-            self.store()
-                .settle_post(
-                    place.account.clone(),
-                    key,
-                    PostResult::Deleted(retake_core::Deletion::Gone),
-                    self.now(),
-                )
-                .await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Done));
-        }
-        Ok(Arrived::Known(ArrivalOutcome::Ignored))
-    }
-
-    async fn post_in(&self, place: &ChatPlace, message: &str) -> Result<Option<PostKey>> {
-        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(None) };
-        let known = self.store().chat_entry(binding.conversation, place.clone(), message.to_owned()).await?;
-        Ok(known.and_then(|known| known.post))
     }
 
     /// The bindings of a chat go with it to its new id.
@@ -290,7 +265,7 @@ impl Engine {
 }
 
 /// The content of a message for the model. It attaches no file of this machine. Where several people write, it names the speaker.
-fn spoken(message: &ChatMessage) -> Vec<Part> {
+pub(super) fn spoken(message: &ChatMessage) -> Vec<Part> {
     let mut parts = message.parts.clone();
     if message.is_shared {
         let name: String = message.name.chars().filter(|char| !char.is_control()).take(NAME_MAX).collect();
@@ -304,7 +279,7 @@ fn spoken(message: &ChatMessage) -> Vec<Part> {
 }
 
 /// A digest of a message's content.
-fn content_of(message: &ChatMessage) -> [u8; 16] {
+pub(super) fn content_of(message: &ChatMessage) -> [u8; 16] {
     let texts: Vec<String> = message.parts.iter().map(|part| format!("{part:?}")).collect();
     request_digest("content", &texts).current
 }

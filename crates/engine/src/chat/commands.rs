@@ -31,7 +31,7 @@ impl Engine {
         let of = binding.conversation;
         // A command is not a message of the conversation: it has no row of its own.
         let by = ChangeOrigin { chat: None, ..self.member(event, message) };
-        let role = self.chat_role(message).await?;
+        let role = self.role_of(message).await?;
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
         let steps = usize::try_from(count.unwrap_or(1)).unwrap_or(1).clamp(1, TURNS_MAX);
         let told = match verb {
@@ -77,11 +77,6 @@ impl Engine {
 
     async fn has_folder(&self, of: ConversationId) -> Result<bool> {
         Ok(self.store().snapshot(of).await?.folder().is_some())
-    }
-
-    async fn chat_role(&self, message: &ChatMessage) -> Result<ChatRole> {
-        let known = self.store().chat_person(message.place.account.clone(), message.person.clone()).await?;
-        Ok(known.map_or(ChatRole::Member, |person| person.role))
     }
 
     /// Lists the turns to go back to, rewinds so many turns, or rewinds to the turn of the message that the command replies to.
@@ -233,7 +228,7 @@ impl Engine {
                 };
                 match refusal {
                     Some(refusal) => refusal,
-                    None => return self.run_for_chat(of, message, Start::Retry(last), by).await,
+                    None => return self.run_for_chat(of, message, (Start::Retry(last), None), by).await,
                 }
             }
         };

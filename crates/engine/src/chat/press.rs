@@ -8,6 +8,7 @@ use retake_core::{
     ChatRole, ConversationId, OpNo, Pos, PostKey, PostKind, Seq,
 };
 
+use super::edits::edited_by;
 use super::steps::Told;
 use super::{Arrived, ChatMessage, GatewayEvent, coded, notice, refused};
 use crate::Engine;
@@ -42,11 +43,11 @@ fn button_named(data: &str) -> Option<(PostKey, u32, usize)> {
     Some((parts.next()?.replace('-', ".").parse().ok()?, round, number))
 }
 
-/// A question that was found, and who answers it.
-struct Asked {
-    of: ConversationId,
+/// A question that was found.
+pub(super) struct Asked {
+    pub(super) of: ConversationId,
     key: PostKey,
-    asks: ChatQuestion,
+    pub(super) asks: ChatQuestion,
     /// The notice of the question.
     told: ChatNotice,
     /// The operation that the notice tells of.
@@ -65,6 +66,7 @@ impl Asked {
                 button,
                 ChatButton::Confirm(_)
                     | ChatButton::DropMine(_)
+                    | ChatButton::SayNew(_)
                     | ChatButton::PostAgain { .. }
                     | ChatButton::Approve(_)
             )
@@ -84,10 +86,10 @@ impl Engine {
         event: &GatewayEvent,
         press: &ChatPress,
     ) -> Result<Arrived> {
-        let known = self.store().chat_person(press.place.account.clone(), press.person.clone()).await?;
-        let Some(role) = known.map(|person| person.role).filter(|role| role.may_talk()) else {
+        let role = self.role_in(&press.place.account, &press.person).await?;
+        if !role.may_talk() {
             return Ok(Arrived::Known(ArrivalOutcome::Ignored));
-        };
+        }
         let stale = || Ok(Arrived::Pressed(notice(ChatNoticeKind::Stale)));
         let Some((key, round, number)) = button_named(&press.button) else { return stale() };
         if let Some((of, post)) = self.store().post(key).await?
@@ -211,11 +213,25 @@ impl Engine {
             _ => {}
         }
         if matches!(button, ChatButton::Cancel) {
+            if let Some(edited) = asked.asks.buttons.iter().find_map(edited_by) {
+                self.forget_wording(asked.of, &message.place, edited).await?;
+            }
             self.store().remove_question(asked.key, self.now()).await?;
             return Ok(notice(ChatNoticeKind::Cancelled));
         }
-        let by = ChangeOrigin { chat: None, ..self.member(event, message) };
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
+        if let Some(edited) = edited_by(button) {
+            let told = self.edit_decided(event, message, asked, (button, edited), may_all).await;
+            let told = told.unwrap_or_else(|error| Some(refused(verb_of(button), &error)));
+            let Some(told) = told else {
+                self.store().remove_question(asked.key, self.now()).await?;
+                let is_new = matches!(button, ChatButton::SayNew(_));
+                return Ok(notice(if is_new { ChatNoticeKind::SaidAnew } else { ChatNoticeKind::Edited }));
+            };
+            self.store().answer_question(asked.key, told.clone(), None, self.now()).await?;
+            return Ok(told);
+        }
+        let by = ChangeOrigin { chat: None, ..self.member(event, message) };
         let told = self.pressed(asked, button, message, may_all, by).await;
         let (told, op) = told.unwrap_or_else(|error| (refused(verb_of(button), &error), None));
         self.store().answer_question(asked.key, told.clone(), op, self.now()).await?;
@@ -270,12 +286,13 @@ impl Engine {
                     None,
                 ))
             }
-            ChatButton::Cancel => Ok((notice(ChatNoticeKind::Cancelled), None)),
+            // These do not reach this place: they need the message that was edited.
+            ChatButton::SayNew(_) | ChatButton::Cancel => Ok((notice(ChatNoticeKind::Cancelled), None)),
         }
     }
 
     /// Whether nothing but the end of an answer has come since the question.
-    async fn is_as_asked(&self, asked: &Asked) -> Result<bool> {
+    pub(super) async fn is_as_asked(&self, asked: &Asked) -> Result<bool> {
         let (now, _) = self.now_at(asked.of).await?;
         if now.op != asked.asks.head.op {
             return Ok(false);

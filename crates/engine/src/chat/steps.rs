@@ -43,7 +43,7 @@ impl Engine {
         let turns = planned.conversation.as_ref().map_or(0, |half| number(half.plan.taken_back.turns));
         let (seen, files) = match seen {
             Some((head, files)) => (SeenState::Since(head), files),
-            None => match self.question(of, message, &step, &planned, turns).await? {
+            None => match self.question(of, message, (&step, None), &planned).await? {
                 Some(question) => return Ok((question, None)),
                 None => (SeenState::Anything, None),
             },
@@ -58,6 +58,7 @@ impl Engine {
             AskedStep::Drop(entries) => (ChatNoticeKind::Dropped, number(entries.len() as u64)),
             AskedStep::Undo(_) => (ChatNoticeKind::Undone, steps),
             AskedStep::Redo(_) => (ChatNoticeKind::Redone, steps),
+            AskedStep::Edit { .. } => (ChatNoticeKind::Edited, 1),
         };
         let code = refused.map(|error| error.code.to_owned());
         let made = receipts.iter().flat_map(|receipt| receipt.ops.first()).min().copied();
@@ -70,8 +71,26 @@ impl Engine {
         Ok((told, last.map(|head| head.op)))
     }
 
+    /// Asks about a step with this notice, whatever it takes back; or refuses it.
+    pub(super) async fn ask_step(
+        &self,
+        of: ConversationId,
+        message: &ChatMessage,
+        (step, may_all): (AskedStep, bool),
+        kind: ChatNoticeKind,
+        by: &ChangeOrigin,
+    ) -> Result<ChatNotice> {
+        if !may_all && let Some(refusal) = self.step_of_others(of, message, &step, by).await? {
+            return Ok(refusal);
+        }
+        let options = FileOptions { stop: true, ..FileOptions::default() };
+        let planned = self.plan_both(of, self.action_in_chat(of, &step).await?, options).await?;
+        let question = self.question(of, message, (&step, Some(kind)), &planned).await?;
+        Ok(question.unwrap_or_else(|| nothing(ChatVerb::Rewind)))
+    }
+
     /// The refusal of a step that changes what others said or did.
-    async fn step_of_others(
+    pub(super) async fn step_of_others(
         &self,
         of: ConversationId,
         message: &ChatMessage,
@@ -84,6 +103,13 @@ impl Engine {
                 match turns.is_empty() {
                     true => Ok(Some(nothing(ChatVerb::Rewind))),
                     false => self.turns_of_others(of, message, &turns).await,
+                }
+            }
+            AskedStep::Edit { entry, message: edited } => {
+                let back = AskedStep::Rewind(*entry);
+                match Box::pin(self.step_of_others(of, message, &back, by)).await? {
+                    Some(refusal) => self.offers_new(of, message, edited, refusal).await.map(Some),
+                    None => Ok(None),
                 }
             }
             AskedStep::Drop(entries) => self.turns_of_others(of, message, entries).await,
@@ -101,6 +127,7 @@ impl Engine {
     async fn action_in_chat(&self, of: ConversationId, step: &AskedStep) -> Result<Action> {
         Ok(match step {
             AskedStep::Rewind(entry) => Action::Rewind(*entry),
+            AskedStep::Edit { entry, .. } => Action::Edit(*entry),
             AskedStep::Undo(count) => Action::Undo(*count),
             AskedStep::Redo(count) => Action::Redo(*count),
             AskedStep::Drop(entries) => {
@@ -110,16 +137,16 @@ impl Engine {
         })
     }
 
-    /// The question about a step that takes back more than one turn, files, or turns of other people.
+    /// The question about a step that takes back more than one turn, files, or turns of other people. With a kind: about any step.
     async fn question(
         &self,
         of: ConversationId,
         message: &ChatMessage,
-        step: &AskedStep,
+        (step, kind): (&AskedStep, Option<ChatNoticeKind>),
         planned: &PlannedFiles,
-        turns: u32,
     ) -> Result<Option<ChatNotice>> {
         let Some(half) = &planned.conversation else { return Ok(None) };
+        let turns = number(half.plan.taken_back.turns);
         let files: usize = planned.files.iter().map(|folder| folder.plan.changes().count()).sum();
         let mut names = Vec::new();
         if message.is_shared {
@@ -127,19 +154,29 @@ impl Engine {
             let others = people.into_iter().filter(|(person, _)| person.as_ref() != Some(&message.person));
             names.extend(others.map(|(_, name)| name).take(NAMES_MAX));
         }
-        if turns <= 1 && files == 0 && names.is_empty() {
+        if kind.is_none() && turns <= 1 && files == 0 && names.is_empty() {
             return Ok(None);
         }
         let posts: u32 =
             self.posts_planned(of, &half.plan).await?.iter().map(|place| place.taken_back.sum()).sum();
+        let new = match step {
+            // To lose more than the answer to the edited message may be too much.
+            AskedStep::Edit { message, .. } if turns > 1 => Some(ChatButton::SayNew(message.clone())),
+            _ => None,
+        };
+        let buttons = [ChatButton::Confirm(step.clone())].into_iter().chain(new).chain([ChatButton::Cancel]);
         let asks = ChatQuestion {
             person: Some(message.person.clone()),
             head: half.plan.head,
             files: Some(planned.digest),
             round: 0,
-            buttons: vec![ChatButton::Confirm(step.clone()), ChatButton::Cancel],
+            buttons: buttons.collect(),
         };
-        let (kind, files) = (ChatNoticeKind::Confirm, number(files as u64));
+        let (kind, files) = (kind.unwrap_or(ChatNoticeKind::Confirm), number(files as u64));
+        if kind == ChatNoticeKind::ConfirmRecall {
+            // The message is not there any more: the question says whose it was.
+            names.insert(0, if message.is_shared { message.name.clone() } else { String::new() });
+        }
         Ok(Some(ChatNotice { count: turns, files, names, posts, asks: Some(asks), ..notice(kind) }))
     }
 

@@ -1,6 +1,8 @@
-//! Work on posts: what is due is leased to the gateway that has the account, and its reports are recorded.
+//! Work on posts: what is due is leased to the gateway that has the account, and its reports are recorded. Edits that have waited are carried
+//! out before.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,7 +23,7 @@ impl Engine {
     /// Leases work of an account; waits for it. A later request for work of the same account ends the wait. The gateway of the
     /// earlier one may be gone, and what it got would wait until the lease ends.
     pub async fn chat_take(
-        &self,
+        self: &Arc<Self>,
         account: String,
         holder: String,
         wait: Duration,
@@ -39,6 +41,7 @@ impl Engine {
                 return Ok(Vec::new());
             }
             self.chat_lease(&account, holder.clone()).await?;
+            let edits = self.edits_due(&account).await?;
             let now = self.now();
             while self.store().compare_posts(now).await? {}
             let mut work = self.store().take_posts(account.clone(), now, most).await?;
@@ -48,6 +51,7 @@ impl Engine {
                 return Ok(work);
             }
             let next = self.store().posts_next(account.clone(), now).await?;
+            let next = next.into_iter().chain(edits).min();
             let next = next.map(|next| Duration::from_millis(next.0.abs_diff(now.0)));
             tokio::select! {
                 () = &mut over => return Ok(Vec::new()),

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EndpointKind;
+use super::chats::ChatTable;
 use super::hooks::HookTable;
 use super::memory::Memory;
 use super::values::{self, Days, EffortWord, Millis, ModeWord, NetworkWord, Seconds, SteerWord, WholeNumber};
@@ -54,6 +55,8 @@ pub struct Settings {
     pub language_server: BTreeMap<String, LanguageServerTable>,
     /// Addresses and programs that get events, by a name.
     pub hook: BTreeMap<String, HookTable>,
+    /// What people of chats may do, by the name of the account.
+    pub chat: BTreeMap<String, ChatTable>,
 }
 
 /// The table `[model]`.

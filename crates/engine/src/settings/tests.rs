@@ -30,10 +30,11 @@ fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() 
     settings.formatter.remove("NAME").expect("the example");
     settings.language_server.remove("NAME").expect("the example");
     settings.hook.remove("NAME").expect("the example");
+    settings.chat.remove("NAME").expect("the example");
     assert_eq!(settings, Settings::default());
 }
 
-/// A running owner reads the permissions of the file, and nothing else of it (`agent/settings_file.rs`): the schema says just that.
+/// A running owner reads the permissions and the chats of the file, and nothing else of it (`agent/settings_file.rs`): the schema says just that.
 #[test]
 fn trial_17_the_schema_marks_the_settings_that_a_running_owner_reads() {
     let usual = Settings::default();
@@ -47,13 +48,20 @@ fn trial_17_the_schema_marks_the_settings_that_a_running_owner_reads() {
         let changed = others.filter_map(|other| Settings::parse(&set("", &path, other).ok()?).ok());
         let changed: Vec<_> = changed.filter(|settings| *settings != usual).collect();
         assert!(!changed.is_empty(), "{path}");
-        if changed.iter().any(|settings| settings.permission() != usual.permission()) {
+        if changed
+            .iter()
+            .any(|settings| settings.permission() != usual.permission() || settings.chat != usual.chat)
+        {
             live.push(path);
         }
     }
-    assert_eq!(live, ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"]);
+    let of_permissions = ["mode", "allow", "ask", "deny"].map(|name| format!("permissions.{name}"));
+    let of_chats = ["policy", "list", "edits", "edit_wait_s", "recalls", "folder"]
+        .map(|name| format!("chat.openai.{name}"));
+    assert_eq!(live, [of_permissions.as_slice(), of_chats.as_slice()].concat());
     let said = keys::KEYS.iter().filter(|key| key.read_by() == ReadBy::RunningOwner);
-    assert_eq!(live, said.map(|key| key.path.join(".")).collect::<Vec<_>>());
+    let said = said.map(|key| key.path.join(".").replace('*', "openai"));
+    assert_eq!(live, said.collect::<Vec<_>>());
 }
 
 #[test]

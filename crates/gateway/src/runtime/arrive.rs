@@ -39,7 +39,9 @@ async fn store_one(context: &Context, unit: &[Envelope], is_late: bool) -> Resul
     let command = command_of(context, &event).filter(|_| !is_late);
     let moderates = match (&event, command) {
         (Inbound::Message(message), Some(command)) => moderates(context, message, command).await,
-        (Inbound::Pressed { place, person, .. }, _) => is_moderator(context, place, &person.id).await,
+        // The owner may refuse to take back turns of others, or ask.
+        (Inbound::Edited(InboundMessage { place, person, audience: Audience::Shared, .. }), _)
+        | (Inbound::Pressed { place, person, .. }, _) => is_moderator(context, place, &person.id).await,
         _ => false,
     };
     let parts = parts_of(context, &event).await;

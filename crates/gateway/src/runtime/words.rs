@@ -21,6 +21,8 @@ pub(super) fn text(notice: &ChatNotice, capabilities: &Capabilities) -> String {
                 .chain(lost)
                 .fold(first, |text, more| format!("{text} {}", more.text()))
         }
+        ChatNotice::ConfirmEdit { .. } => format!("{} {first}", Sentence::Edited.text()),
+        ChatNotice::ConfirmRecall { by, .. } => format!("{} {first}", Sentence::Recalled(by.clone()).text()),
         _ => first,
     }
 }
@@ -38,6 +40,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
         ButtonLabel::Older => Label::Older,
         ButtonLabel::DropMine => Label::OnlyMine,
         ButtonLabel::TakeBack => Label::TakeBack,
+        ButtonLabel::SayNew => Label::AsNewMessage,
     };
     label.text().to_owned()
 }
@@ -55,6 +58,11 @@ fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
         ChatNotice::Confirm { turns, files, posts, others } => {
             Sentence::Confirm { turns: *turns, files: *files, posts: *posts, others: others.clone() }
         }
+        ChatNotice::ConfirmEdit { turns, files, posts, others }
+        | ChatNotice::ConfirmRecall { turns, files, posts, others, .. } => {
+            Sentence::Confirm { turns: *turns, files: *files, posts: *posts, others: others.clone() }
+        }
+        ChatNotice::SaidAnew => Sentence::SaidAnew,
         ChatNotice::Choose => Sentence::Choose,
         ChatNotice::Refused(refusal) => of_refusal(refusal, capabilities),
         ChatNotice::Help => Sentence::Help(prefix),

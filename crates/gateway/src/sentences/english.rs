@@ -60,10 +60,10 @@ pub(super) fn text(sentence: &Sentence) -> String {
         Sentence::AnswersWait(answers) => {
             format!("{answers} answers are waiting since I was away. Send them now?")
         }
-        Sentence::EditTakesBack(turns) => {
-            format!("This edit takes back {} after it. Do it?", counted(*turns, "turn"))
-        }
-        Sentence::Recalled => "You deleted your message. Should I take back its turn?".into(),
+        Sentence::Edited => "You edited your message. I can answer it again in its new wording.".into(),
+        Sentence::Recalled(None) => "You deleted your message.".into(),
+        Sentence::Recalled(Some(name)) => format!("{} deleted a message.", shown(name)),
+        Sentence::SaidAnew => "Your new wording is a new message.".into(),
         Sentence::Stopped => "Stopped.".into(),
         Sentence::NewConversation => "A new conversation begins here.".into(),
         Sentence::ApprovalNeeded(tool, what) => format!("May I use {}? {}", shown(tool), long_line(what)),

@@ -159,8 +159,10 @@ fn of_messages() -> Rows {
             "While I was away, 120 older messages arrived. I have read them, but not answered.",
         ),
         (Sentence::AnswersWait(1), "1 answer is waiting since I was away. Send it now?"),
-        (Sentence::EditTakesBack(2), "This edit takes back 2 turns after it. Do it?"),
-        (Sentence::Recalled, "You deleted your message. Should I take back its turn?"),
+        (Sentence::Edited, "You edited your message. I can answer it again in its new wording."),
+        (Sentence::Recalled(None), "You deleted your message."),
+        (Sentence::Recalled(Some("Ann".into())), "Ann deleted a message."),
+        (Sentence::SaidAnew, "Your new wording is a new message."),
     ]
 }
 

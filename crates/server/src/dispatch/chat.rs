@@ -216,8 +216,8 @@ fn event_in(
     Ok(match event {
         wire::Inbound::Message(message) => ChatEvent::Message(message_in(account, message, parts)?),
         wire::Inbound::Edited(message) => ChatEvent::Edited(message_in(account, message, parts)?),
-        wire::Inbound::Recalled { place, message, .. } => {
-            ChatEvent::Recalled { place: place_in(account, place)?, message }
+        wire::Inbound::Recalled { place, message, by } => {
+            ChatEvent::Recalled { place: place_in(account, place)?, message, by: by.map(|by| by.id) }
         }
         wire::Inbound::Migrated { from, to, .. } => ChatEvent::Migrated { from, to },
         wire::Inbound::Pressed { place, post, person, button, .. } => ChatEvent::Pressed(ChatPress {
@@ -348,6 +348,7 @@ fn buttons(key: PostKey, asks: &ChatQuestion, labels: Vec<String>) -> Vec<Vec<wi
             ChatButton::Turn(_) => L::Turn { text },
             ChatButton::Older(_) => L::Older,
             ChatButton::DropMine(_) => L::DropMine,
+            ChatButton::SayNew(_) => L::SayNew,
             ChatButton::PostAgain { .. } => L::PostAgain,
             ChatButton::Approve(_) => L::Approve,
             ChatButton::Deny(_) => L::Deny,
@@ -401,6 +402,13 @@ fn notice_out(notice: ChatNotice, counts: PostCounts, text: Option<String>) -> w
         K::PartNotSent => wire::ChatNotice::PartNotSent { part: count, of: files },
         K::Missed => wire::ChatNotice::Missed { count },
         K::Confirm => wire::ChatNotice::Confirm { turns: count, files, posts, others: names },
+        K::ConfirmEdit => wire::ChatNotice::ConfirmEdit { turns: count, files, posts, others: names },
+        K::ConfirmRecall => {
+            let by = by.filter(|_| !names.is_empty());
+            let others = names.into_iter().skip(1).collect();
+            wire::ChatNotice::ConfirmRecall { by, turns: count, files, posts, others }
+        }
+        K::SaidAnew => wire::ChatNotice::SaidAnew,
         K::Choose => wire::ChatNotice::Choose,
         K::Stale => refused(wire::ChatRefusal::Stale),
         K::NotYours => refused(wire::ChatRefusal::NotYourButton),

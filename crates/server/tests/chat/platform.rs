@@ -29,7 +29,8 @@ pub(super) struct Gateway {
     pub(super) below: BTreeMap<String, Vec<ChatButton>>,
     /// The buttons of notices: what they do, and their data.
     pub(super) buttons: BTreeMap<String, Vec<ChatButton>>,
-    next: AtomicI64,
+    /// The number of the next post.
+    pub(super) next: AtomicI64,
 }
 
 /// A message of a person in a private place.
@@ -272,6 +273,7 @@ impl Gateway {
 /// A desk with a gateway, where Ann is paired.
 pub(super) async fn paired(as_owner: bool) -> (Desk, Gateway) {
     let desk = Desk::fast().await;
+    super::settings::sets(&desk, "");
     let gateway = Gateway::new(&desk, "one").await;
     pairs(&desk, &gateway, says("0", "hello"), as_owner).await;
     (desk, gateway)

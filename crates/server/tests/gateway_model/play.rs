@@ -289,10 +289,18 @@ impl Play {
         let said = InboundMessage { text: wording.to_string(), ..self.message(place, who, &id) };
         let key = self.key();
         self.platform.feed(&key, Inbound::Edited(said), is_last);
+        // Whatever follows ends its wait for further edits: here, the news of a message that never was one.
+        let place_of_it = self.message(place, who, &id).place;
+        let nothing = Inbound::Recalled { place: place_of_it, message: "none".to_owned(), by: None };
+        let key = self.key();
+        self.platform.feed(&key, nothing, is_last);
         self.messages[wording.message].0 = wording;
         self.is_exact[place] &= is_last;
         self.talks[place].wanted.push(format!("{} edits: {wording}", PEOPLE[who]));
-        self.talks[place].edit(who, wording);
+        // In a group there is a question, and nobody answers it. So it is with older messages.
+        if !is_shared(place) {
+            self.talks[place].edit(who, wording);
+        }
     }
 
     fn commands(&mut self) {

@@ -22,6 +22,8 @@ pub(super) struct QuestionRecord {
 #[serde(rename_all = "snake_case")]
 enum ButtonRecord {
     Rewind(String),
+    /// The entry, and the platform's id of the message.
+    Edit(String, String),
     Drop(Vec<String>),
     Undo(usize),
     Redo(usize),
@@ -29,6 +31,7 @@ enum ButtonRecord {
     Turn(String),
     Older(String),
     DropMine(Vec<String>),
+    SayNew(String),
     /// The first operation, and the head after the last.
     PostAgain(u64, String),
     Approve(String),
@@ -50,6 +53,10 @@ fn button(button: &ChatButton) -> ButtonRecord {
     let names = |ids: &[EntryId]| ids.iter().map(ToString::to_string).collect();
     match button {
         ChatButton::Confirm(AskedStep::Rewind(entry)) => ButtonRecord::Rewind(entry.to_string()),
+        ChatButton::Confirm(AskedStep::Edit { entry, message }) => {
+            ButtonRecord::Edit(entry.to_string(), message.clone())
+        }
+        ChatButton::SayNew(message) => ButtonRecord::SayNew(message.clone()),
         ChatButton::Confirm(AskedStep::Drop(entries)) => ButtonRecord::Drop(names(entries)),
         ChatButton::Confirm(AskedStep::Undo(count)) => ButtonRecord::Undo(*count),
         ChatButton::Confirm(AskedStep::Redo(count)) => ButtonRecord::Redo(*count),
@@ -75,6 +82,10 @@ fn button_of(record: ButtonRecord) -> Decoded<ChatButton> {
     let all = |names: Vec<String>| names.iter().map(|name| entry(name)).collect::<Decoded<Vec<_>>>();
     Ok(match record {
         ButtonRecord::Rewind(name) => ChatButton::Confirm(AskedStep::Rewind(entry(&name)?)),
+        ButtonRecord::Edit(name, message) => {
+            ChatButton::Confirm(AskedStep::Edit { entry: entry(&name)?, message })
+        }
+        ButtonRecord::SayNew(message) => ChatButton::SayNew(message),
         ButtonRecord::Drop(names) => ChatButton::Confirm(AskedStep::Drop(all(names)?)),
         ButtonRecord::Undo(count) => ChatButton::Confirm(AskedStep::Undo(count)),
         ButtonRecord::Redo(count) => ChatButton::Confirm(AskedStep::Redo(count)),

@@ -220,6 +220,27 @@ impl Store {
         .await
     }
 
+    /// Records the content of a message that changes nothing yet: the same content is not asked about again.
+    pub async fn set_chat_content(
+        &self,
+        of: ConversationId,
+        place: ChatPlace,
+        message: String,
+        content: [u8; 16],
+    ) -> Result<()> {
+        self.write(move |context| {
+            let row = context.load(of)?.row.clone();
+            match context.rows.chat_message(row.log, &place.account, &place.chat, &message)? {
+                Some(known) => {
+                    let known = ChatMessageRow { content, ..known };
+                    context.rows.set_chat_message(&row, &place.account, (&place.chat, &message), known)
+                }
+                None => Ok(()),
+            }
+        })
+        .await
+    }
+
     /// Who made the steps that this undo or redo would change: the name, and the person if it was one of a chat. Empty if there is
     /// nothing to do.
     pub async fn authors_of_steps(

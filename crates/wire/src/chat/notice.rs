@@ -43,6 +43,35 @@ pub enum ChatNotice {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<String>,
     },
+    /// Asks whether an edit should be answered.
+    ConfirmEdit {
+        /// The turns that it takes back, with that of the edited message.
+        turns: u32,
+        /// The files that it changes.
+        files: u32,
+        /// The posts that it takes back.
+        posts: u32,
+        /// Other people whose turns it takes back: at most 8.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
+    },
+    /// Asks whether to take back the turn of a message that its author has deleted.
+    ConfirmRecall {
+        /// The author, where others read it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// The turns that it takes back.
+        turns: u32,
+        /// The files that it changes.
+        files: u32,
+        /// The posts that it takes back.
+        posts: u32,
+        /// Other people whose turns it takes back: at most 8.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
+    },
+    /// The new wording of a message was said as a new message.
+    SaidAnew,
     /// Asks for the turn to go back to: the buttons name the turns.
     Choose,
     /// Refused.
