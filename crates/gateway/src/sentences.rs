@@ -77,8 +77,10 @@ pub enum Sentence {
     Interrupted,
     /// So many messages came while the gateway was away, and were not answered.
     Missed(u32),
-    /// So many answers wait since the gateway was away.
+    /// So many answers wait for more than a day.
     AnswersWait(u32),
+    /// So many answers that waited are sent.
+    AnswersSent(u32),
     /// A message was edited by its author. What it takes back follows.
     Edited,
     /// A message was deleted by its author: the name, where others read it. What it takes back follows.

@@ -56,6 +56,8 @@ pub enum ButtonLabel {
     Older,
     /// Take back only the own turn.
     DropMine,
+    /// Send the answers that wait.
+    SendWaiting,
     /// Go back to before the turn of the answer above.
     TakeBack,
     /// Say the new wording as a new message.

@@ -100,6 +100,10 @@ pub enum ChatNoticeKind {
     ApprovalOver,
     /// Posts are made again.
     PostedAgain,
+    /// So many answers wait for too long. Asks whether to send them.
+    AnswersWait,
+    /// Answers that waited are sent.
+    AnswersSent,
 }
 
 impl ChatNoticeKind {

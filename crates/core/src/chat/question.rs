@@ -40,6 +40,8 @@ pub enum ChatButton {
         /// The head after the last of them.
         to: Head,
     },
+    /// Sends the answers that wait in this place.
+    SendWaiting,
     /// Allows this call.
     Approve(String),
     /// Denies this call.

@@ -68,6 +68,7 @@ impl Asked {
                     | ChatButton::DropMine(_)
                     | ChatButton::SayNew(_)
                     | ChatButton::PostAgain { .. }
+                    | ChatButton::SendWaiting
                     | ChatButton::Approve(_)
             )
         };
@@ -216,6 +217,9 @@ impl Engine {
             if let Some(edited) = asked.asks.buttons.iter().find_map(edited_by) {
                 self.forget_wording(asked.of, &message.place, edited).await?;
             }
+            if asked.told.kind == ChatNoticeKind::AnswersWait {
+                self.store().settle_waiting(asked.of, message.place.clone(), false, self.now()).await?;
+            }
             self.store().remove_question(asked.key, self.now()).await?;
             return Ok(notice(ChatNoticeKind::Cancelled));
         }
@@ -247,8 +251,10 @@ impl Engine {
         by: ChangeOrigin,
     ) -> Result<Told> {
         let of = asked.of;
-        let is_call = matches!(button, ChatButton::Approve(_) | ChatButton::Deny(_));
-        if !is_call && !self.is_as_asked(asked).await? {
+        // Neither depends on what was said since.
+        let is_lasting =
+            matches!(button, ChatButton::Approve(_) | ChatButton::Deny(_) | ChatButton::SendWaiting);
+        if !is_lasting && !self.is_as_asked(asked).await? {
             let stale = notice(ChatNoticeKind::Stale);
             return match button {
                 // A new list.
@@ -273,6 +279,12 @@ impl Engine {
                 let posts = self.store().post_again(of, place, (*first, *to), self.now()).await?;
                 let kind = if posts == 0 { ChatNoticeKind::Stale } else { ChatNoticeKind::PostedAgain };
                 Ok((ChatNotice { posts, ..notice(kind) }, None))
+            }
+            ChatButton::SendWaiting => {
+                let place = message.place.clone();
+                let count = self.store().settle_waiting(of, place, true, self.now()).await?;
+                let kind = if count == 0 { ChatNoticeKind::Stale } else { ChatNoticeKind::AnswersSent };
+                Ok((ChatNotice { count, ..notice(kind) }, None))
             }
             ChatButton::Approve(call) | ChatButton::Deny(call) => {
                 let (decision, kind) = match button {

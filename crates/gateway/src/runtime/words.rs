@@ -39,6 +39,7 @@ pub(super) fn label(label: &ButtonLabel) -> String {
         ButtonLabel::Turn { text } => return crate::sentences::one_line(text),
         ButtonLabel::Older => Label::Older,
         ButtonLabel::DropMine => Label::OnlyMine,
+        ButtonLabel::SendWaiting => Label::SendNow,
         ButtonLabel::TakeBack => Label::TakeBack,
         ButtonLabel::SayNew => Label::AsNewMessage,
     };
@@ -88,6 +89,8 @@ fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
         }
         ChatNotice::ApprovalOver => Sentence::Approval(Approval::Over),
         ChatNotice::Cancelled => Sentence::Cancelled,
+        ChatNotice::AnswersWait { count } => Sentence::AnswersWait(*count),
+        ChatNotice::AnswersSent { count } => Sentence::AnswersSent(*count),
         ChatNotice::PostedAgain { posts } => Sentence::PostedAgain(*posts),
     }
 }

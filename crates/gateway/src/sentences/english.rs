@@ -56,10 +56,11 @@ pub(super) fn text(sentence: &Sentence) -> String {
                 "While I was away, {messages} older messages arrived. I have read them, but not answered."
             )
         }
-        Sentence::AnswersWait(1) => "1 answer is waiting since I was away. Send it now?".into(),
+        Sentence::AnswersWait(1) => "1 answer has been waiting for more than a day. Send it now?".into(),
         Sentence::AnswersWait(answers) => {
-            format!("{answers} answers are waiting since I was away. Send them now?")
+            format!("{answers} answers have been waiting for more than a day. Send them now?")
         }
+        Sentence::AnswersSent(answers) => format!("Sending {}.", counted(*answers, "answer")),
         Sentence::Edited => "You edited your message. I can answer it again in its new wording.".into(),
         Sentence::Recalled(None) => "You deleted your message.".into(),
         Sentence::Recalled(Some(name)) => format!("{} deleted a message.", shown(name)),

@@ -349,6 +349,7 @@ fn buttons(key: PostKey, asks: &ChatQuestion, labels: Vec<String>) -> Vec<Vec<wi
             ChatButton::Older(_) => L::Older,
             ChatButton::DropMine(_) => L::DropMine,
             ChatButton::SayNew(_) => L::SayNew,
+            ChatButton::SendWaiting => L::SendWaiting,
             ChatButton::PostAgain { .. } => L::PostAgain,
             ChatButton::Approve(_) => L::Approve,
             ChatButton::Deny(_) => L::Deny,
@@ -413,6 +414,8 @@ fn notice_out(notice: ChatNotice, counts: PostCounts, text: Option<String>) -> w
         K::Stale => refused(wire::ChatRefusal::Stale),
         K::NotYours => refused(wire::ChatRefusal::NotYourButton),
         K::Cancelled => wire::ChatNotice::Cancelled,
+        K::AnswersWait => wire::ChatNotice::AnswersWait { count },
+        K::AnswersSent => wire::ChatNotice::AnswersSent { count },
         K::ApprovalNeeded => wire::ChatNotice::ApprovalNeeded {
             tool: code.unwrap_or_default(),
             what: text.unwrap_or_default(),

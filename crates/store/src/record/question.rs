@@ -34,6 +34,7 @@ enum ButtonRecord {
     SayNew(String),
     /// The first operation, and the head after the last.
     PostAgain(u64, String),
+    SendWaiting,
     Approve(String),
     Deny(String),
 }
@@ -65,6 +66,7 @@ fn button(button: &ChatButton) -> ButtonRecord {
         ChatButton::Older(entry) => ButtonRecord::Older(entry.to_string()),
         ChatButton::DropMine(entries) => ButtonRecord::DropMine(names(entries)),
         ChatButton::PostAgain { first, to } => ButtonRecord::PostAgain(first.0, to.to_string()),
+        ChatButton::SendWaiting => ButtonRecord::SendWaiting,
         ChatButton::Approve(call) => ButtonRecord::Approve(call.clone()),
         ChatButton::Deny(call) => ButtonRecord::Deny(call.clone()),
     }
@@ -94,6 +96,7 @@ fn button_of(record: ButtonRecord) -> Decoded<ChatButton> {
         ButtonRecord::Older(name) => ChatButton::Older(entry(&name)?),
         ButtonRecord::DropMine(names) => ChatButton::DropMine(all(names)?),
         ButtonRecord::PostAgain(first, to) => ChatButton::PostAgain { first: OpNo(first), to: head(&to)? },
+        ButtonRecord::SendWaiting => ChatButton::SendWaiting,
         ButtonRecord::Approve(call) => ChatButton::Approve(call),
         ButtonRecord::Deny(call) => ChatButton::Deny(call),
     })

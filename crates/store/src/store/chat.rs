@@ -5,6 +5,7 @@
 mod compare;
 mod ledger;
 mod questions;
+mod waiting;
 
 pub(super) use compare::posts_in;
 

@@ -136,6 +136,16 @@ pub enum ChatNotice {
     ApprovalOver,
     /// The person has decided against it: nothing was done.
     Cancelled,
+    /// So many answers wait for more than a day. Asks whether to send them.
+    AnswersWait {
+        /// How many.
+        count: u32,
+    },
+    /// Answers that waited are sent.
+    AnswersSent {
+        /// How many.
+        count: u32,
+    },
     /// Posts are made again.
     PostedAgain {
         /// How many were gone.

@@ -243,3 +243,37 @@ pub async fn notice_is_sent_and_no_rewind_takes_it_back(store: Arc<Store>) {
     assert_eq!(work.iter().filter(|work| work.starts_with("Delete")).count(), 1, "{work:?}");
     assert!(work.iter().any(|work| work == "Delete - 0"), "{work:?}");
 }
+
+/// Answers that wait for more than a day are held back: one question in the chat counts them, and is for the person who asked.
+pub async fn gateways_case_38_answers_that_wait_for_a_day_are_sent_only_when_a_person_says_so(
+    store: Arc<Store>,
+) {
+    for sends in [true, false] {
+        let mut scene = Scene::private(Arc::clone(&store)).await;
+        scene.turn("one").await;
+        scene.turn("two").await;
+        scene.wait(24 * 60 * 60 * 1000 + 1);
+        scene.turn("three").await;
+        // The answer of today, and the question about those of yesterday.
+        assert_eq!(scene.work().await, ["Send three! 0"]);
+        assert_eq!(scene.work().await, ["Send AnswersWait 2 of 0"]);
+        assert_eq!(scene.work().await, Vec::<String>::new());
+        let notice = scene.posts().await.into_iter().find_map(|(_, post)| match post.kind {
+            PostKind::Notice(notice) => Some(notice),
+            PostKind::Answer(_) => None,
+        });
+        let asks = notice.and_then(|notice| notice.asks).expect("a question");
+        assert_eq!(asks.person.as_deref(), Some("one's"));
+        let (of, here) = (scene.stage.id, place("here"));
+        assert_eq!(store.settle_waiting(of, place("there"), sends, scene.now()).await.expect("settled"), 0);
+        assert_eq!(store.settle_waiting(of, here, sends, scene.now()).await.expect("settled"), 2);
+        match sends {
+            true => assert_eq!(scene.work().await, ["Send one! 0", "Send two! 0"]),
+            false => assert_eq!(scene.states().await, ["Cancelled", "Cancelled", "Planned"]),
+        }
+        scene.wait(120_000);
+        let due = scene.work().await;
+        assert_eq!(due.iter().any(|work| work.starts_with("Send one!")), sends, "{due:?}");
+        scene.stage.store.unbind_chat(place("here")).await.expect("unbound");
+    }
+}

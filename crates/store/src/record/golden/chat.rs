@@ -89,6 +89,8 @@ variants! { NOTICES, notice_name: ChatNoticeKind {
     ChatNoticeKind::NoAnswer => "no_answer",
     ChatNoticeKind::ApprovalOver => "approval_over",
     ChatNoticeKind::PostedAgain => "posted_again",
+    ChatNoticeKind::AnswersWait => "answers_wait",
+    ChatNoticeKind::AnswersSent => "answers_sent",
 } }
 
 variants! { BUTTONS, button_name: ChatButton {
@@ -103,6 +105,7 @@ variants! { BUTTONS, button_name: ChatButton {
     ChatButton::Older(_) => "older",
     ChatButton::DropMine(_) => "drop_mine",
     ChatButton::PostAgain { .. } => "post_again",
+    ChatButton::SendWaiting => "send_waiting",
     ChatButton::Approve(_) => "approve",
     ChatButton::Deny(_) => "deny",
 } }
@@ -123,6 +126,7 @@ fn question(kinds: usize) -> ChatQuestion {
         ChatButton::Older(entry),
         ChatButton::DropMine(vec![entry]),
         ChatButton::PostAgain { first: OpNo(4), to: head },
+        ChatButton::SendWaiting,
         ChatButton::Approve("call-1".into()),
         ChatButton::Deny("call-1".into()),
     ];

@@ -29,6 +29,9 @@ impl Store {
                     context.rows.set_post(&row, &Post { due: None, ..post })?;
                     continue;
                 };
+                if context.holds_back(row.id, &post, now)? {
+                    continue;
+                }
                 let post = post.leased(now);
                 context.rows.set_post(&row, &post)?;
                 let text = match post.kind {

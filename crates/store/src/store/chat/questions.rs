@@ -16,7 +16,7 @@ use crate::store::reads::around;
 use crate::store::{Context, Store};
 
 /// How many of the newest posts of a conversation are searched for a question.
-const SEARCHED: usize = 100;
+pub(super) const SEARCHED: usize = 100;
 
 impl Store {
     /// A post, with its conversation.
@@ -160,7 +160,7 @@ impl Store {
 }
 
 impl Context {
-    fn reword(
+    pub(super) fn reword(
         &mut self,
         loaded: &Loaded,
         post: Post,
