@@ -270,7 +270,7 @@ impl Settings {
                 whole
                     .chain(settings.wrong_programs(text))
                     .chain(settings.wrong_hooks(text))
-                    .chain(settings.wrong_chats(text))
+                    .chain(chats::wrong_chats(&settings.chat, text))
                     .chain(settings.wrong_memory(text))
                     .collect()
             }
@@ -360,6 +360,11 @@ impl Settings {
             }
         }
         all
+    }
+
+    /// The accounts of chats in which everybody may talk.
+    pub fn open_chats(&self) -> impl Iterator<Item = &str> {
+        self.chat.iter().filter(|(_, given)| given.is_open()).map(|(name, _)| name.as_str())
     }
 
     /// Whether the file sets the format of an endpoint.

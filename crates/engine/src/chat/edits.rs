@@ -1,5 +1,4 @@
-//! What people do with their messages besides writing them: other wordings, and recalls. What an account's settings want to be asked about
-//! is asked. Must never take back what the person may not take back, and never lose a wording that waits for an answer.
+//! Edits and deleted messages of people: what they do to turns. What an account's settings want to be asked about is asked. Must never take back what the person may not take back, and never lose a wording that waits for an answer.
 
 use std::sync::Arc;
 use std::time::Duration;

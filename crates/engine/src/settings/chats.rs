@@ -1,6 +1,7 @@
 //! What people of a chat account may do: the tables `[chat.NAME]`. Only the user's file sets it, so no gateway and no person of a chat can.
 //! Must never admit more people because something is missing or wrong.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::values::{self, Seconds};
-use super::{Settings, SettingsError, wrong};
+use super::{SettingsError, wrong};
 
 /// Everybody, in a list of people.
 const EVERYBODY: &str = "*";
@@ -17,8 +18,8 @@ const EVERYBODY: &str = "*";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatTable {
-    /// Who may talk: "pair" (people with a pairing code of yours, and those of the list), "list" (only those of the list; others get no
-    /// answer), or "open" (everybody: it also needs `list = ["*"]`).
+    /// Who may talk: "pair" (those whom you have paired with a code, and those of the list), "list" (only those of the list), or "open"
+    /// (everybody). With "list", others get no answer. "open" also needs `list = ["*"]`.
     #[schemars(extend("live" = true))]
     pub(super) policy: ChatPolicy,
     /// People by the ids of the platform: `["@ann:example.org"]`. `retake pair list` shows those of people who have written.
@@ -91,7 +92,7 @@ impl ChatTable {
     }
 
     /// Whether everybody may talk.
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.policy == ChatPolicy::Open && self.list.iter().any(|listed| listed == EVERYBODY)
     }
 
@@ -151,22 +152,16 @@ impl ChatTable {
     }
 }
 
-impl Settings {
-    /// Errors of accounts of chats.
-    pub(super) fn wrong_chats(&self, text: &str) -> Vec<SettingsError> {
-        let defects = self.chat.iter().filter_map(|(name, given)| Some((name, given.defect()?)));
-        defects.map(|(name, (field, problem))| wrong(text, &["chat", name, field], problem)).collect()
-    }
-
-    /// The accounts of chats in which everybody may talk.
-    pub fn open_chats(&self) -> impl Iterator<Item = &str> {
-        self.chat.iter().filter(|(_, given)| given.is_open()).map(|(name, _)| name.as_str())
-    }
+/// Errors of accounts of chats.
+pub(super) fn wrong_chats(all: &BTreeMap<String, ChatTable>, text: &str) -> Vec<SettingsError> {
+    let defects = all.iter().filter_map(|(name, given)| Some((name, given.defect()?)));
+    defects.map(|(name, (field, problem))| wrong(text, &["chat", name, field], problem)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Settings;
 
     fn wrong(text: &str) -> Vec<String> {
         Settings::check(text).iter().map(ToString::to_string).collect()

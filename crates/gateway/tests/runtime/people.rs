@@ -55,6 +55,22 @@ async fn the_platform_is_asked_for_moderators_only_where_it_matters() {
     assert_eq!(world.platform.calls("moderates").len(), 2);
 }
 
+/// An edit may take back turns of others.
+#[tokio::test(start_paused = true)]
+async fn the_platform_is_asked_whether_who_edits_in_a_group_moderates_it() {
+    let world = World::new(plain());
+    world.platform.inside().moderators.insert("ben".into());
+    let ben = |id| InboundMessage { person: person("ben"), ..message(id, "new words") };
+    let events = [ben("0"), shared(ben("1"), Addressed::No), shared(message("2", "mine"), Addressed::No)];
+    for (at, edited) in events.into_iter().enumerate() {
+        world.platform.feed(0, &format!("k{at}"), Inbound::Edited(edited));
+    }
+    let _gateway = world.start();
+    world.until("the cursor", |it| it.ledger.book().cursor.as_deref() == Some("3")).await;
+    let moderates: Vec<bool> = world.ledger.book().stored.iter().map(|it| it.moderates).collect();
+    assert_eq!(moderates, [false, true, false]);
+}
+
 /// Case 80: a stranger gets one sentence with the code, and nothing without a code.
 #[tokio::test(start_paused = true)]
 async fn gateways_case_80_a_stranger_gets_the_code_once_and_nothing_without_one() {

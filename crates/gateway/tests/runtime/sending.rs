@@ -298,6 +298,30 @@ async fn an_answer_has_a_button_that_takes_it_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn questions_about_edits_and_deleted_messages_say_what_they_take_back() {
+    let (turns, files, posts, others) = (2, 0, 3, vec!["Ben".to_owned()]);
+    let by = Some("Ann".to_owned());
+    let rows = [
+        (
+            ChatNotice::ConfirmEdit { turns, files, posts, others: others.clone() },
+            "You edited your message. I can answer it again in its new wording. This takes back 2 turns and 3 posts, also of Ben. \
+             Do it?",
+        ),
+        (
+            ChatNotice::ConfirmRecall { by, turns, files, posts, others },
+            "Ann deleted a message. This takes back 2 turns and 3 posts, also of Ben. Do it?",
+        ),
+    ];
+    for (notice, expected) in rows {
+        let world = World::new(Capabilities { longest: 1000, ..plain() });
+        world.ledger.plan("p", &place("c"), PostContent::Notice { notice, buttons: Vec::new() });
+        let _gateway = world.start();
+        world.until("sent", |it| it.ledger.states() == [State::Sent]).await;
+        assert_eq!(world.platform.texts("c"), [expected]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_was_interrupted_says_so() {
     let world = World::new(plain());
     let content = PostContent::Markdown { text: "half".into(), is_interrupted: true, buttons: Vec::new() };
