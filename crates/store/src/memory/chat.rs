@@ -58,6 +58,10 @@ impl ChatRows for MemoryRows {
         Ok(self.data.chats.accounts.get(name).cloned())
     }
 
+    fn chat_accounts(&self) -> Result<Vec<ChatAccount>> {
+        Ok(self.data.chats.accounts.values().cloned().collect())
+    }
+
     fn set_chat_account(&mut self, account: &ChatAccount) -> Result<()> {
         self.data.chats.accounts.insert_mut(account.name.clone(), account.clone());
         Ok(())

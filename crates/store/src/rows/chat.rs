@@ -12,6 +12,8 @@ use crate::error::Result;
 pub trait ChatRows {
     /// An account.
     fn chat_account(&self, name: &str) -> Result<Option<ChatAccount>>;
+    /// All accounts, by name.
+    fn chat_accounts(&self) -> Result<Vec<ChatAccount>>;
     /// Adds or overwrites an account.
     fn set_chat_account(&mut self, account: &ChatAccount) -> Result<()>;
     /// The binding of a place.

@@ -142,6 +142,12 @@ fn key(cells: &mut Cells<'_>) -> Decoded<PostKey> {
     Ok(PostKey { log: LogNo(cells.next()?), no: PostNo(cells.count()?) })
 }
 
+fn account(name: String, cells: &mut Cells<'_>) -> Decoded<ChatAccount> {
+    let (holder, until): (Option<String>, Option<i64>) = (cells.next()?, cells.next()?);
+    let lease = holder.zip(until.map(Time));
+    Ok(ChatAccount { name, lease, cursor: cells.next()?, wrong_codes: cells.next()? })
+}
+
 fn thread(place: &ChatPlace) -> &str {
     place.thread.as_deref().unwrap_or_default()
 }
@@ -167,14 +173,15 @@ impl SqliteRows {
 
 impl ChatRows for SqliteRows {
     fn chat_account(&self, name: &str) -> Result<Option<ChatAccount>> {
-        first(&self.db, ACCOUNT, [name], named("an account"), |cells| {
-            let (holder, until): (Option<String>, Option<i64>) = (cells.next()?, cells.next()?);
-            Ok(ChatAccount {
-                name: name.to_owned(),
-                lease: holder.zip(until.map(Time)),
-                cursor: cells.next()?,
-                wrong_codes: cells.next()?,
-            })
+        first(&self.db, ACCOUNT, [name], named("an account"), |cells| account(name.to_owned(), cells))
+    }
+
+    fn chat_accounts(&self) -> Result<Vec<ChatAccount>> {
+        let sql =
+            ("list accounts", "SELECT name, holder, until, cursor, wrong FROM chat_account ORDER BY name");
+        all(&self.db, sql, [], named("an account"), |cells| {
+            let name: String = cells.next()?;
+            account(name, cells)
         })
     }
 

@@ -77,6 +77,11 @@ impl Store {
         Ok(found.await?.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() }))
     }
 
+    /// All accounts of which something is known, by name.
+    pub async fn chat_accounts(&self) -> Result<Vec<ChatAccount>> {
+        self.read(|rows| rows.chat_accounts()).await
+    }
+
     /// Records where the events of an account end.
     pub async fn set_chat_cursor(&self, name: String, cursor: String) -> Result<()> {
         self.write(move |context| {
