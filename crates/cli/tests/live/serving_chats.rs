@@ -249,3 +249,47 @@ fn accounts_are_noticed_while_the_server_runs() {
     scene.world.does(&["stop"]);
     served.ends();
 }
+
+/// A full export of a chat says elsewhere where it was said. The gateway there touches none of its posts, and reads no more in it.
+#[test]
+fn gateways_case_89_exported_chat_is_history_elsewhere() {
+    let scene = Scene::new();
+    scene.adds("telegram");
+    let served = scene.serves(&[]);
+    scene.pairs();
+    scene.says("what is 6 times 7");
+    until("an answer comes", || scene.reads("6 × 7 = 42") == 1);
+    let list = scene.world.json(&["list", "--all"]);
+    let id = list["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    until("it counts as sent", || {
+        scene.world.does(&["posts", "--conversation", &id]).contains("in the chat")
+    });
+    let file = scene.world.home().join("chat.jsonl").display().to_string();
+    scene.world.does(&["export", "--full", "--conversation", &id, "--output", &file]);
+    scene.world.does(&["stop"]);
+    served.ends();
+    // The same account at another owner.
+    let other = Scene { world: World::new(), ..scene };
+    other.adds("telegram");
+    let served = other.serves(&[]);
+    other.world.does(&["import", &file]);
+    let log = other.world.does(&["log", "--conversation", &id]);
+    assert!(log.contains("what is 6 times 7") && log.contains(&format!("telegram in {ANNA}")), "{log}");
+    let posts = other.world.does(&["posts", "--conversation", &id]);
+    assert!(posts.contains("imported: in the chat"), "{posts}");
+    let calls = other.fake.control().calls().len();
+    let plan = other.world.does(&["plan", "rewind", "t1", "--conversation", &id]);
+    assert!(!plan.contains("posts in"), "{plan}");
+    other.world.does(&["rewind", "t1", "--yes", "--conversation", &id]);
+    // The gateway is asked for work after the step: it has answered another message by then.
+    other.says("hello");
+    until("a code comes", || other.reads("the code ") == 2);
+    let calls = other.fake.control().calls().split_off(calls);
+    assert!(
+        calls.iter().all(|call| !call.method.contains("delete") && !call.method.contains("edit")),
+        "{calls:?}"
+    );
+    assert_eq!(other.reads("6 × 7 = 42"), 1);
+    other.world.does(&["stop"]);
+    served.ends();
+}

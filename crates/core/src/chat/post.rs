@@ -2,6 +2,7 @@
 //! go in; what to do next comes out. Must never say that a post is gone that may be there.
 
 mod erased;
+mod imported;
 #[cfg(test)]
 mod tests;
 
@@ -144,6 +145,18 @@ pub enum PostFailure {
     GaveUp,
 }
 
+/// What may still be done with a post.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PostStanding {
+    /// Whatever its entry and its place need.
+    #[default]
+    Own,
+    /// Its entry was erased: it is never wanted again.
+    Erased,
+    /// It came with an import, and is history of another store: nothing.
+    Imported,
+}
+
 /// A row of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Post {
@@ -175,8 +188,8 @@ pub struct Post {
     pub since: Option<Time>,
     /// Whether its entry is not wanted any more; the notice has been edited; the request for its deletion may have left.
     pub is_done: bool,
-    /// Whether its entry was erased: it is never wanted again.
-    pub is_erased: bool,
+    /// What may still be done with it.
+    pub standing: PostStanding,
 }
 
 /// What a gateway is to do with a post.
@@ -250,7 +263,7 @@ impl Post {
             due: Some(now),
             since: Some(now),
             is_done: false,
-            is_erased: false,
+            standing: PostStanding::Own,
         }
     }
 
@@ -270,6 +283,7 @@ impl Post {
     /// What is to be done when it is due.
     pub fn task(&self) -> Option<PostTask> {
         match self.state {
+            _ if self.is_imported() => None,
             PostState::Planned => Some(PostTask::Send),
             PostState::Sending | PostState::Lost => Some(PostTask::Resend),
             PostState::Sent if matches!(self.kind, PostKind::Notice(_)) && self.due.is_some() => {
@@ -288,7 +302,10 @@ impl Post {
 
     /// The same after its entry came onto the path or left it, by this operation.
     pub fn wanted(mut self, is_wanted: bool, op: OpNo, now: Time) -> Self {
-        let is_wanted = is_wanted && !self.is_erased;
+        if self.is_imported() {
+            return self;
+        }
+        let is_wanted = is_wanted && self.standing == PostStanding::Own;
         match (self.state, is_wanted) {
             (PostState::Planned | PostState::Failed(_), false) => {
                 (self.state, self.op, self.due) = (PostState::Cancelled, Some(op), None);
@@ -321,6 +338,7 @@ impl Post {
     /// The same when it is to be deleted, whatever it shows.
     pub fn removed(mut self, now: Time) -> Self {
         match self.state {
+            _ if self.is_imported() => {}
             PostState::Sent => self.unwanted(self.op.unwrap_or_default(), now),
             PostState::Planned => (self.state, self.due) = (PostState::Cancelled, None),
             _ => {}
@@ -370,6 +388,7 @@ impl Post {
     /// The same after what a gateway reported. A report that does not fit the state changes nothing.
     pub fn settled(mut self, result: PostResult, now: Time) -> Self {
         match (self.state, result) {
+            _ if self.is_imported() => {}
             (
                 PostState::Planned | PostState::Sending | PostState::Lost,
                 PostResult::Sending { parts, digest },
@@ -389,7 +408,7 @@ impl Post {
             }
             (PostState::Sending | PostState::Lost, PostResult::Lost) => {
                 self.state = PostState::Lost;
-                match self.is_erased {
+                match self.standing == PostStanding::Erased {
                     true => self.due = None,
                     false => self.tries_again(Time(now.0.saturating_add(self.delay())), now),
                 }

@@ -224,6 +224,8 @@ impl Engine {
 
     async fn status_of_chat(&self, of: ConversationId) -> Result<Told> {
         let posts = self.store().posts(of).await?;
+        // Nothing is done with those of another store.
+        let posts: Vec<_> = posts.into_iter().filter(|(_, post, _)| !post.is_imported()).collect();
         let count = |is: fn(PostState) -> bool| {
             u32::try_from(posts.iter().filter(|(_, post, _)| is(post.state)).count()).unwrap_or(u32::MAX)
         };

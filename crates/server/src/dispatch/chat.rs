@@ -174,6 +174,7 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
         PostFailure::GaveUp => wire::PostFailure::GaveUp,
     };
     wire::PostLine {
+        is_imported: post.is_imported(),
         post: key.to_string(),
         kind: match post.kind {
             PostKind::Answer(_) => wire::PostKind::Answer,

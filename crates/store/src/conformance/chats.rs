@@ -3,6 +3,7 @@
 
 mod deliveries;
 mod erased;
+mod imported;
 mod scene;
 mod taking_back;
 
@@ -15,6 +16,7 @@ use retake_core::{
 
 pub use deliveries::*;
 pub use erased::*;
+pub use imported::*;
 use scene::{ACCOUNT, Scene, after, place};
 pub use taking_back::*;
 

@@ -188,6 +188,10 @@ impl ChatRows for MemoryRows {
         Ok(self.posts_in(log).cloned().collect())
     }
 
+    fn posts_numbered(&self, log: LogNo, first: PostNo, last: PostNo) -> Result<Vec<Post>> {
+        Ok(self.posts_in(log).filter(|post| (first..=last).contains(&post.no)).cloned().collect())
+    }
+
     fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>> {
         let mut posts: Vec<Post> = self.posts_in(log).cloned().collect();
         posts.reverse();

@@ -74,6 +74,8 @@ pub trait ChatRows {
     fn post(&self, key: PostKey) -> Result<Option<Post>>;
     /// All posts of a conversation, in order of their numbers.
     fn posts(&self, log: LogNo) -> Result<Vec<Post>>;
+    /// The posts of a conversation from one number to another, in their order.
+    fn posts_numbered(&self, log: LogNo, first: PostNo, last: PostNo) -> Result<Vec<Post>>;
     /// The newest posts of a conversation, the newest first.
     fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>>;
     /// The posts of the entries from the first to the last, in their order.

@@ -57,6 +57,8 @@ const MESSAGE: Sql = (
 );
 const POST: Sql = ("read a post", of_log!("no, seq, op, due, post", "post", "AND no = ?2"));
 const POSTS: Sql = ("read posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no"));
+const NUMBERED: Sql =
+    ("read some posts", of_log!("no, seq, op, due, post", "post", "AND no BETWEEN ?2 AND ?3 ORDER BY no"));
 const LAST_POSTS: Sql =
     ("read the newest posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no DESC LIMIT ?2"));
 const OF_ENTRIES: Sql = (
@@ -324,6 +326,10 @@ impl ChatRows for SqliteRows {
 
     fn posts(&self, log: LogNo) -> Result<Vec<Post>> {
         all(&self.db, POSTS, [log.0], of("posts", log), post)
+    }
+
+    fn posts_numbered(&self, log: LogNo, first: PostNo, last: PostNo) -> Result<Vec<Post>> {
+        all(&self.db, NUMBERED, [log.0, int(first.0), int(last.0)], of("posts", log), post)
     }
 
     fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>> {
