@@ -26,7 +26,7 @@ use retake_wire::{
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use crate::connection::{self, AWAY, Connection, LOST, SILENCE, own_notice};
+use crate::connection::{self, AWAY, Connection, LOST, SILENCE, is_busy, own_notice};
 use crate::gateways::{Around, Gateways};
 use crate::owner::ServedAccounts;
 use crate::owner_start::{StartLock, start};
@@ -193,7 +193,7 @@ pub(crate) async fn replace_idle_owner(options: &Options) -> Result<(), Problem>
     Ok(())
 }
 
-/// Runs as the owner until a client or a signal stops it, or no client needs it any more. With the gateways of these accounts.
+/// Runs as the owner until a client or a signal stops it, or no client needs it any more; with the gateways of these accounts.
 pub(crate) async fn become_owner(
     options: Options,
     listen: Option<SocketAddr>,
@@ -230,7 +230,7 @@ pub(crate) async fn become_owner(
         let patience = if ended.is_ok() { FINISH } else { Duration::ZERO };
         tokio::select! {
             // Gateways report what became of their last calls: until then, the owner answers.
-            _ = futures::future::join(owner.finish(patience), end_gateways(chats)) => {}
+            _ = futures::future::join(owner.finish(patience), Gateways::stop(chats)) => {}
             // A second Ctrl-C stops at once: answers are kept as after a crash.
             () = signals.next() => {}
         }
@@ -242,12 +242,6 @@ pub(crate) async fn become_owner(
         ended
     };
     Ok(RunningOwner { status, notices, gateways: seen, over: over.boxed() })
-}
-
-async fn end_gateways(chats: Option<Gateways>) {
-    if let Some(chats) = chats {
-        chats.stop().await;
-    }
 }
 
 fn owned(by: Option<Status>) -> Problem {
@@ -367,11 +361,6 @@ impl Attached {
         }
         presence.0.abort();
     }
-}
-
-/// Whether an owner is in use.
-pub(crate) fn is_busy(status: &Status) -> bool {
-    status.clients + status.beside.jobs > 0 || !status.running.is_empty()
 }
 
 #[async_trait]

@@ -52,11 +52,12 @@ impl Gateways {
     }
 
     /// Ends them. What the platforms have acknowledged by then is stored.
-    pub(crate) async fn stop(mut self) {
-        self.stop.send_replace(true);
-        if timeout(END, &mut self.all).await.is_err() {
+    pub(crate) async fn stop(running: Option<Self>) {
+        let Some(mut running) = running else { return };
+        running.stop.send_replace(true);
+        if timeout(END, &mut running.all).await.is_err() {
             // Who does not end in time counts as killed.
-            self.all.abort();
+            running.all.abort();
         }
     }
 }

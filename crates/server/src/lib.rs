@@ -97,7 +97,7 @@ impl InProcess {
         self.engine.set_own_umask(umask);
     }
 
-    /// The gateways in this process, by their accounts: whoever runs them says here how they are, and each client can read it.
+    /// The gateways in this process, by their accounts. The part that runs them says here how they are, and each client can read it.
     pub fn gateways(&self) -> watch::Sender<BTreeMap<String, GatewayState>> {
         self.owner_info.gateways.clone()
     }

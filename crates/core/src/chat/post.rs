@@ -11,6 +11,8 @@ use std::str::FromStr;
 
 use strum::{EnumString, IntoStaticStr};
 
+pub use imported::PostStanding;
+
 use super::{ChatNotice, ChatPlace, PostCounts};
 use crate::id::{BadId, ConversationId, LogNo, OpNo, Seq, Time};
 
@@ -143,18 +145,6 @@ pub enum PostFailure {
     Refused,
     /// It was tried for too long.
     GaveUp,
-}
-
-/// What may still be done with a post.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PostStanding {
-    /// Whatever its entry and its place need.
-    #[default]
-    Own,
-    /// Its entry was erased: it is never wanted again.
-    Erased,
-    /// It came with an import, and is history of another store: nothing.
-    Imported,
 }
 
 /// A row of the ledger.

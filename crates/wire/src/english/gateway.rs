@@ -13,7 +13,7 @@ pub fn gateway_trouble(it: &GatewayTrouble) -> String {
         }
         GatewayTrouble::BadAccount => "the file of the account can't be used".to_owned(),
         GatewayTrouble::Unreachable => "the platform can't be reached".to_owned(),
-        GatewayTrouble::Refused => "the platform does not do what is asked of it".to_owned(),
+        GatewayTrouble::Refused => "the platform refuses the requests".to_owned(),
         GatewayTrouble::Failed => "an error in Retake has ended it".to_owned(),
         GatewayTrouble::Unknown => super::UNKNOWN.to_owned(),
     }

@@ -1,6 +1,18 @@
 //! Posts of an imported conversation: history of another store. Must never be sent, edited or deleted by a gateway of this one.
 
-use super::{ChatNotice, Post, PostKind, PostStanding, PostState};
+use super::{ChatNotice, Post, PostKind, PostState};
+
+/// What may still be done with a post.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PostStanding {
+    /// Whatever its entry and its place need.
+    #[default]
+    Own,
+    /// Its entry was erased: it is never wanted again.
+    Erased,
+    /// It came with an import, and is history of another store: nothing.
+    Imported,
+}
 
 impl Post {
     /// Whether it came with an import.
