@@ -22,7 +22,7 @@ use retake_wire::{Problem, ProblemKind};
 use crate::args::TERMINATED;
 use crate::attach::{self, RunningOwner, attach, become_owner};
 use crate::log;
-use crate::owner::{FoundOwner, Opened, Owner, Paths, Serving, Setting};
+use crate::owner::{FoundOwner, Opened, Owner, Paths, ServedAccounts, Serving, Setting};
 use crate::owner_process;
 use crate::run::{Environment, refuse, run};
 use crate::settings_file;
@@ -166,7 +166,12 @@ impl Owner for Local {
         Ok(found.map(|client| FoundOwner { process: client.process(), client: Arc::new(client) }))
     }
 
-    async fn serve(&self, paths: &Paths, listen: Option<SocketAddr>) -> Result<Serving, Problem> {
+    async fn serve(
+        &self,
+        paths: &Paths,
+        listen: Option<SocketAddr>,
+        accounts: ServedAccounts,
+    ) -> Result<Serving, Problem> {
         let signals = Interrupts::new().map_err(|error| no_signals(&error))?;
         let terminated = interrupt::terminated().map_err(|error| no_signals(&error))?;
         self.graceful.store(true, Ordering::Relaxed);
@@ -174,11 +179,11 @@ impl Owner for Local {
         attach::replace_idle_owner(&options).await?;
         let mut told = log::start(&paths.log_file);
         log::log_panics(true);
-        let RunningOwner { status, notices, over } =
-            become_owner(options, listen, signals, terminated).await?;
+        let RunningOwner { status, notices, gateways, over } =
+            become_owner(options, listen, Some(accounts), signals, terminated).await?;
         told.extend(notices);
         let notices = told;
-        Ok(Serving { status, notices, over: over.map(|ended| ended.map(drop)).boxed() })
+        Ok(Serving { status, notices, gateways, over: over.map(|ended| ended.map(drop)).boxed() })
     }
 
     fn ui_settings(&self, paths: &Paths) -> Result<ui::Configured, Problem> {

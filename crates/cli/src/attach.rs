@@ -1,6 +1,7 @@
 //! Connects to the owner of the data directory, and starts one if there is none. If it ends, the next request starts a new one.
 //! Must never repeat a request that may have been carried out, unless repeating it is safe.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::net::SocketAddr;
@@ -17,15 +18,17 @@ use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
 use retake_engine::make_private;
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
-use retake_wire::reply::Status;
+use retake_wire::reply::{GatewayState, Status};
 use retake_wire::{
     Attach, Client, Ended, Follow, LEAVING, Number, NumberedEvent, PROTOCOL, Problem, ProblemKind, Reply,
     Request, Run, RunEvent, RunNotice, UNAUTHORIZED,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use crate::connection::{self, AWAY, Connection, LOST, SILENCE, own_notice};
+use crate::connection::{self, AWAY, Connection, LOST, SILENCE, is_busy, own_notice};
+use crate::gateways::{Around, Gateways};
+use crate::owner::ServedAccounts;
 use crate::owner_start::{StartLock, start};
 use crate::term::interactive;
 use crate::term::interrupt::{ExitRequest, Interrupts};
@@ -173,6 +176,8 @@ fn is_understood(status: &Status) -> Result<(), Problem> {
 pub(crate) struct RunningOwner {
     pub(crate) status: Status,
     pub(crate) notices: Vec<String>,
+    /// How the gateways of this process are.
+    pub(crate) gateways: watch::Receiver<BTreeMap<String, GatewayState>>,
     /// Waits for its end. Returns the reason, or an error if its data directory was removed.
     pub(crate) over: BoxFuture<'static, Result<&'static str, Problem>>,
 }
@@ -188,26 +193,31 @@ pub(crate) async fn replace_idle_owner(options: &Options) -> Result<(), Problem>
     Ok(())
 }
 
-/// Runs as the owner until a client or a signal stops it, or no client needs it any more.
+/// Runs as the owner until a client or a signal stops it, or no client needs it any more; with the gateways of these accounts.
 pub(crate) async fn become_owner(
     options: Options,
     listen: Option<SocketAddr>,
+    accounts: Option<ServedAccounts>,
     mut signals: Interrupts,
     terminated: impl Future<Output = ExitRequest> + Send + 'static,
 ) -> Result<RunningOwner, Problem> {
-    let data_dir = options.data_dir.clone();
+    let (data_dir, config_file) = (options.data_dir.clone(), options.config_file.clone());
     // New files are private to this user by default.
     let umask = make_private();
     let (owner, notices) = retake_server::open(options).await?;
     owner.makes_files_with(umask);
+    let patience = Serving::PATIENCE;
     let served =
-        serve(Serving { client: owner.clone(), data_dir, listen, patience: Serving::PATIENCE }).await?;
+        serve(Serving { client: owner.clone(), data_dir: data_dir.clone(), listen, patience }).await?;
     let (told, displaced) = (owner.told_to_stop(), owner.displaced());
     let needless = owner.no_longer_needed();
     let Reply::Status(status) = owner.call(Request::Status).await? else {
         unreachable!("BUG: how the owner is, is answered with its status");
     };
     tracing::info!(version = status.version, data_dir = ?status.data_dir, "the owner has started");
+    let states = owner.gateways();
+    let seen = states.subscribe();
+    let chats = accounts.map(|wanted| Gateways::start(wanted, Around { config_file, data_dir, states }));
     let over = async move {
         let ended = tokio::select! {
             () = told => Ok("stopped by a command"),
@@ -219,7 +229,8 @@ pub(crate) async fn become_owner(
         // Nothing more can be stored without the data directory.
         let patience = if ended.is_ok() { FINISH } else { Duration::ZERO };
         tokio::select! {
-            () = owner.finish(patience) => {}
+            // Gateways report what became of their last calls: until then, the owner answers.
+            _ = futures::future::join(owner.finish(patience), Gateways::stop(chats)) => {}
             // A second Ctrl-C stops at once: answers are kept as after a crash.
             () = signals.next() => {}
         }
@@ -230,7 +241,7 @@ pub(crate) async fn become_owner(
         }
         ended
     };
-    Ok(RunningOwner { status, notices, over: over.boxed() })
+    Ok(RunningOwner { status, notices, gateways: seen, over: over.boxed() })
 }
 
 fn owned(by: Option<Status>) -> Problem {
@@ -350,11 +361,6 @@ impl Attached {
         }
         presence.0.abort();
     }
-}
-
-/// Whether an owner is in use.
-pub(crate) fn is_busy(status: &Status) -> bool {
-    status.clients + status.jobs > 0 || !status.running.is_empty()
 }
 
 #[async_trait]

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use retake_server::token_of;
+use retake_wire::reply::Status;
 use retake_wire::{
     Attach, Client, Ended, Follow, HttpClient, Number, NumberedEvent, Outcome, OwnerAddress, OwnerAfterLeave,
     Problem, ProblemKind, Reply, Request, Run, RunEvent, RunNotice, UNAUTHORIZED, english,
@@ -39,6 +40,11 @@ pub(crate) const LOST: &str = "owner_lost";
 pub(crate) struct Connection {
     http: HttpClient,
     owner: Arc<Process>,
+}
+
+/// Whether an owner is in use.
+pub(crate) fn is_busy(status: &Status) -> bool {
+    status.clients + status.beside.jobs > 0 || !status.running.is_empty()
 }
 
 /// The process at the other end of a socket.

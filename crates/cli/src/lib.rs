@@ -15,6 +15,7 @@ mod connection;
 mod context;
 mod error;
 mod fullscreen;
+mod gateways;
 mod host;
 mod log;
 mod owner;
@@ -32,6 +33,6 @@ mod undelivered;
 mod verbs;
 
 pub use args::examples;
-pub use owner::{Ending, FoundOwner, Opened, Owner, Paths, Serving, Setting};
+pub use owner::{Ending, FoundOwner, Opened, Owner, Paths, ServedAccounts, Serving, Setting};
 pub use run::{Environment, run};
 pub use terminal::Terminal;

@@ -1,5 +1,6 @@
 //! The interface to the owner of the data: how the program reaches it.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,9 +9,9 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use retake_wire::reply::Status;
+use retake_wire::reply::{GatewayState, Status};
 use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 use retake_tui::hint::Audience;
 use retake_tui::ui::Configured;
@@ -68,9 +69,29 @@ pub struct Serving {
     pub status: Status,
     /// Notices for the person, one sentence each.
     pub notices: Vec<String>,
+    /// How the gateways of this process are, by their accounts, and each change.
+    pub gateways: watch::Receiver<BTreeMap<String, GatewayState>>,
     /// Waits for a stop request by a client or a signal; then lets runs finish, and ends. Returns an error if its data directory
     /// was removed.
     pub over: BoxFuture<'static, Result<(), Problem>>,
+}
+
+/// The accounts of chats whose gateways an owner runs in its own process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServedAccounts {
+    /// All that are there, also those that are added later.
+    All,
+    /// Those with these names, as far as they are there.
+    Named(Vec<String>),
+}
+
+impl ServedAccounts {
+    pub(crate) fn covers(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.iter().any(|named| named == name),
+        }
+    }
 }
 
 /// The ways to reach the data.
@@ -82,8 +103,13 @@ pub trait Owner: Send + Sync {
     /// The running owner, if there is one.
     async fn find(&self, paths: &Paths) -> Result<Option<FoundOwner>, Problem>;
 
-    /// Runs as the owner, for other commands.
-    async fn serve(&self, paths: &Paths, listen: Option<SocketAddr>) -> Result<Serving, Problem>;
+    /// Runs as the owner, for other commands, with the gateways of these accounts.
+    async fn serve(
+        &self,
+        paths: &Paths,
+        listen: Option<SocketAddr>,
+        accounts: ServedAccounts,
+    ) -> Result<Serving, Problem>;
 
     /// The settings of the full-screen program, with the themes beside the settings file.
     fn ui_settings(&self, paths: &Paths) -> Result<Configured, Problem>;

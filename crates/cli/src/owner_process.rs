@@ -87,7 +87,7 @@ async fn begin(given: OwnerArguments, log_file: PathBuf) -> Result<RunningOwner,
     let paths =
         Paths { data_dir: given.data_dir, config_file: given.config_file, log_file, config_named_by: None };
     let options = app::options(&paths, OwnerLifetime::WhileNeeded(idle))?;
-    become_owner(Options { wait_for_owner: given.wait, ..options }, None, signals, terminated).await
+    become_owner(Options { wait_for_owner: given.wait, ..options }, None, None, signals, terminated).await
 }
 
 /// Reports the result of the start to the client.

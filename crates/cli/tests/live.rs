@@ -36,6 +36,7 @@ mod plain;
 mod planted;
 mod restore;
 mod rewound;
+mod serving_chats;
 mod several;
 mod silent;
 mod small;

@@ -10,8 +10,8 @@ mod step_posts;
 pub use counts::{PostCounts, post_counts};
 pub use notice::{ChatNotice, ChatNoticeKind};
 pub use post::{
-    Deletion, Post, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork,
-    SendAttempt, StayCause,
+    Deletion, Post, PostFailure, PostKey, PostKind, PostNo, PostResult, PostStanding, PostState, PostTask,
+    PostWork, SendAttempt, StayCause,
 };
 pub use question::{AskedStep, ChatButton, ChatQuestion};
 pub use step_posts::{PlacePosts, missing_parts, step_posts};

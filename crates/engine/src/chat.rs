@@ -259,6 +259,21 @@ impl Engine {
         })
     }
 
+    /// The accounts that a gateway has now, each with the gateway's name.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub async fn chat_holders(&self) -> Result<Vec<(String, String)>> {
+        let now = self.now();
+        let all = self.store().chat_accounts().await?.into_iter();
+        let held = all.filter_map(|account| {
+            let (holder, until) = account.lease?;
+            (until > now).then_some((account.name, holder))
+        });
+        Ok(held.collect())
+    }
+
     /// Renews the lease of a gateway.
     async fn chat_lease(&self, account: &str, holder: String) -> Result<()> {
         self.chat_lease_after(account, holder, None).await

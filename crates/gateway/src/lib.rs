@@ -30,6 +30,6 @@ pub use capabilities::{
 pub use deletion::{OwnPost, batches};
 pub use discord::{Discord, DiscordConfig};
 pub use failure::{Failure, Refused};
-pub use runtime::{Clock, Limits, Options, RuntimeError, run};
+pub use runtime::{Clock, Condition, Health, Limits, Options, RuntimeError, run};
 pub use slack::{Slack, SlackConfig};
 pub use telegram::{Telegram, TelegramConfig};

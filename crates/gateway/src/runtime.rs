@@ -6,6 +6,7 @@ mod aside;
 mod backoff;
 mod compose;
 mod files;
+mod health;
 mod holds;
 mod inbox;
 mod join;
@@ -29,6 +30,7 @@ use crate::failure::Failure;
 
 use self::aside::Aside;
 use self::backoff::{Backoff, Jitter};
+pub use self::health::{Condition, Health};
 use self::inbox::{Desk, Slot};
 use self::owner::{NotDone, Owner};
 use self::work::Worker;
@@ -61,6 +63,8 @@ pub struct Options {
     pub seed: u64,
     /// The limits.
     pub limits: Limits,
+    /// What keeps it from its platform, for those who run it.
+    pub health: Health,
 }
 
 /// The limits of a gateway.
@@ -125,6 +129,7 @@ struct Context {
     /// Where the events ended, and the places that are bound.
     known: Mutex<Known>,
     stopping: watch::Sender<bool>,
+    health: Health,
 }
 
 #[derive(Default)]
@@ -144,23 +149,24 @@ pub async fn run(
     stop: impl Future,
 ) -> Result<(), RuntimeError> {
     let mut stop = pin!(stop);
-    let Options { account, holder, clock, seed, limits } = options;
+    let Options { account, holder, clock, seed, limits, health } = options;
     let mut jitter = Jitter::new(seed);
     let owner = Owner::new(client, account, holder, seed ^ u64::MAX);
     let us = tokio::select! {
-        us = identify(&*adapter, &mut jitter) => us?,
+        us = identify(&*adapter, &mut jitter, &health) => us?,
         _ = &mut stop => return Ok(()),
     };
     let connected = tokio::select! {
         connected = owner.connect() => connected.map_err(ended)?,
         _ = &mut stop => return Ok(()),
     };
+    health.works();
     let (asides, asides_in) = mpsc::unbounded_channel();
     let places = connected.places.into_iter().map(|it| (it.place, it.last_message)).collect();
     let known = Mutex::new(Known { cursor: connected.cursor, places });
     let (stopping, stopped) = watch::channel(false);
     let jitter = Mutex::new(jitter);
-    let context = Context { adapter, owner, clock, limits, us, asides, jitter, known, stopping };
+    let context = Context { adapter, owner, clock, limits, us, asides, jitter, known, stopping, health };
     let (sender, incoming) = mpsc::unbounded_channel();
     let slot = Slot { context: &context, sender };
     let mut all = pin!(async {
@@ -180,7 +186,11 @@ pub async fn run(
 }
 
 /// Who we are, as soon as the platform says it.
-async fn identify(adapter: &dyn Adapter, jitter: &mut Jitter) -> Result<Identity, RuntimeError> {
+async fn identify(
+    adapter: &dyn Adapter,
+    jitter: &mut Jitter,
+    health: &Health,
+) -> Result<Identity, RuntimeError> {
     let mut backoff = Backoff::of_the_platform();
     loop {
         let failure = match guarded(adapter.identify()).await {
@@ -191,7 +201,10 @@ async fn identify(adapter: &dyn Adapter, jitter: &mut Jitter) -> Result<Identity
             }
             Err(failure) => failure,
         };
-        tracing::warn!(%failure, "the platform did not say who we are");
+        match health.fails(&failure) {
+            true => tracing::warn!(%failure, "the platform did not say who we are"),
+            false => tracing::debug!(%failure, "the platform did not say who we are"),
+        }
         let least = match failure {
             Failure::Wait { wait, .. } => wait,
             _ => Duration::ZERO,

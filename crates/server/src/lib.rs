@@ -15,6 +15,7 @@ mod owner;
 mod presence;
 mod runs;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,10 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_engine::Engine;
 use retake_engine::settings::Settings;
+use retake_wire::reply::GatewayState;
 use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
+
+use tokio::sync::watch;
 
 use access::Caller;
 use events::Subscriptions;
@@ -91,6 +95,11 @@ impl InProcess {
     /// Sets the umask for files of clients that send none.
     pub fn makes_files_with(&self, umask: Option<u32>) {
         self.engine.set_own_umask(umask);
+    }
+
+    /// The gateways in this process, by their accounts. The part that runs them says here how they are, and each client can read it.
+    pub fn gateways(&self) -> watch::Sender<BTreeMap<String, GatewayState>> {
+        self.owner_info.gateways.clone()
     }
 
     /// Waits for this time until nothing runs, then stops all runs and stores their output so far. Nothing new begins meanwhile

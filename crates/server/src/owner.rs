@@ -1,10 +1,12 @@
 //! The information about an owner for clients: its start, its addresses, whether it can be told to stop.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use retake_engine::settings::Settings;
+use retake_wire::reply::GatewayState;
 use tokio::sync::{Notify, watch};
 
 /// The information about an owner for clients.
@@ -20,6 +22,8 @@ pub(crate) struct OwnerInfo {
     stop: watch::Sender<bool>,
     /// Changes when a token is revoked.
     pub(crate) revocations: watch::Sender<()>,
+    /// The gateways in this process, by their accounts.
+    pub(crate) gateways: watch::Sender<BTreeMap<String, GatewayState>>,
 }
 
 impl OwnerInfo {
@@ -36,6 +40,7 @@ impl OwnerInfo {
             settings,
             stop,
             revocations,
+            gateways: watch::Sender::default(),
         }
     }
 

@@ -237,6 +237,9 @@ macro_rules! conformance {
             gateways_case_77_erasure_takes_back_posts_and_overwrites_their_digests
             erasure_in_a_fork_takes_back_the_post_of_its_parent
             erasure_overwrites_digests_of_messages_and_names_in_notices
+            gateways_case_89_imported_chat_is_history
+            gateways_case_90_chat_of_a_bad_export_is_refused
+            export_has_the_posts_of_a_long_chat_in_pieces
         );
     };
     (@ $open:expr; $($case:ident)*) => {

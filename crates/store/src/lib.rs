@@ -42,6 +42,6 @@ pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::{RunsStepped, Store, Subscriber};
 pub use stream::StreamRow;
 pub use transfer::{
-    About, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect, FullImport, FullParent,
-    FullPiece, Import, ImportEntry, ImportMessage, Upkeep,
+    About, Excerpt, ExportPlace, Exported, Findings, FullBeside, FullConversation, FullEffect, FullImport,
+    FullParent, FullPiece, Import, ImportEntry, ImportMessage, Upkeep,
 };

@@ -6,7 +6,7 @@ use std::fmt;
 
 use retake_core::{
     ChangeOrigin, ConversationId, EffectClass, EffectState, Entry, EntryId, Finding, Flags, Head, Mark,
-    Operation, Part, Permission, Revision, Role, Run, ShownEntry, Time, Usage,
+    Operation, Part, Permission, Post, Revision, Role, Run, ShownEntry, Time, Usage,
 };
 
 use crate::error::Result;
@@ -130,7 +130,7 @@ pub struct FullImport {
 }
 
 /// A conversation of a full export: its row, its log, its operations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FullConversation {
     /// Its id.
     pub id: ConversationId,
@@ -156,12 +156,48 @@ pub struct FullConversation {
     pub entries: Vec<(Entry, MadeBy)>,
     /// Its operations.
     pub ops: Vec<(Operation, MadeBy)>,
+    /// What is beside its log.
+    pub beside: FullBeside,
+}
+
+/// What a conversation of a full export has beside its log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FullBeside {
     /// The ledger of its calls' effects, by the entries that request them.
     pub effects: Vec<FullEffect>,
     /// Its runs with their waiting messages, by their numbers.
     pub runs: Vec<Run>,
     /// Its permissions.
     pub permission: Option<Permission>,
+    /// Its posts in chats.
+    pub posts: Vec<Post>,
+}
+
+/// Digests of earlier versions contain this text: they knew no posts.
+impl fmt::Debug for FullConversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FullBeside { effects, runs, permission, posts } = &self.beside;
+        let mut text = f.debug_struct("FullConversation");
+        text.field("id", &self.id)
+            .field("parent", &self.parent)
+            .field("folder", &self.folder)
+            .field("created", &self.created)
+            .field("request", &self.request)
+            .field("changed", &self.changed)
+            .field("head", &self.head)
+            .field("revision", &self.revision)
+            .field("rewinds", &self.rewinds)
+            .field("archived", &self.archived)
+            .field("entries", &self.entries)
+            .field("ops", &self.ops)
+            .field("effects", effects)
+            .field("runs", runs)
+            .field("permission", permission);
+        if !posts.is_empty() {
+            text.field("posts", posts);
+        }
+        text.finish()
+    }
 }
 
 /// The conversation that one of a full export comes from, by its number there.

@@ -8,6 +8,7 @@ mod call_refusal;
 mod cause;
 mod files;
 mod folder;
+mod gateway;
 mod mcp;
 mod notice;
 mod op_summary;
@@ -27,6 +28,7 @@ pub use cause::{
     ask_cause, effort, facts_from, model_cause, read_only_cause, unavailable_cause, uncovered_cause,
 };
 pub use files::{after_choice, left_path, path_cause};
+pub use gateway::{gateway_remedy, gateway_trouble};
 pub use mcp::{mcp_approval, mcp_remark};
 pub use notice::{model_failure, never_captured, owner_silent, run_notice, run_notice_or};
 pub use op_summary::{next_redo, next_undo, op_summary, operation, planned_step, step_made, steps};

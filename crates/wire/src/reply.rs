@@ -47,7 +47,7 @@ pub use marked::{Marked, MarkedPage};
 pub use memory::{Memory, MemoryFact, fact_of};
 pub use models::{Model, Models};
 pub use outbox::{Outbox, OutboxFailure, OutboxItem};
-pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
+pub use owner::{Beside, GatewayState, GatewayTrouble, IdleEnd, JobAtWork, OwnerWork, Status, Work};
 pub use plan::{EffectLine, EffectState, EffectWords, Effects, Outside, Plan, Running, TimelinePlan};
 pub use posts::{PlacePosts, PostChanges, StepPosts};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};

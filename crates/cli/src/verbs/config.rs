@@ -7,7 +7,7 @@ use retake_wire::reply::Status;
 use retake_wire::{Problem, ProblemKind, Reply, Request};
 
 use super::RunVerb;
-use crate::attach::is_busy;
+use crate::connection::is_busy;
 use crate::context::{Context, notice_to};
 use crate::error::{Failure, Result};
 use crate::owner::{Paths, Setting};

@@ -4,18 +4,23 @@ mod run;
 mod setup;
 
 use clap::{Args, Subcommand};
-use retake_gateway::platforms::{PLATFORMS, adapter};
-use retake_wire::{ProblemKind, Request, TokenTarget};
+use retake_gateway::platforms::PLATFORMS;
+use retake_wire::reply::GatewayState;
+use retake_wire::{ProblemKind, Reply, Request, TokenTarget};
 
 use super::RunVerb;
 use crate::accounts::{self, Account};
 use crate::context::Context;
 use crate::error::{Failure, Result, file, hinted};
+use crate::gateways::one;
+use crate::owner::FoundOwner;
+use crate::term::safe;
+use retake_tui::render;
 
 /// Connect the agent with chats: Matrix, Telegram, Discord, Slack
 ///
-/// `add` asks for what a platform needs, and tests it. `run` receives messages and sends answers until you stop it. A rewind, in the
-/// chat or here, takes the agent's posts back as well.
+/// `add` asks for what a platform needs, and tests it. `retake serve` runs the gateways of all accounts; `run` runs one as a process of
+/// its own, until you stop it. A rewind, in the chat or here, takes the agent's posts back as well.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Gateway {
@@ -27,7 +32,7 @@ pub(crate) struct Gateway {
 #[derive(Debug, Subcommand)]
 enum GatewayCommand {
     Add(Add),
-    /// List the accounts
+    /// List the accounts: which ones have a gateway, and where it runs
     List,
     /// Test an account: is the token accepted, and what is not switched on yet
     Test(Named),
@@ -73,7 +78,7 @@ impl RunVerb for Gateway {
                 let name = name.unwrap_or_else(|| platform.clone());
                 setup::add(cx, &platform, &name).await
             }
-            GatewayCommand::List => list(cx),
+            GatewayCommand::List => list(cx).await,
             GatewayCommand::Test(Named { account }) => {
                 let known = read(cx, &account)?;
                 setup::test(cx, &account, &known).await
@@ -84,6 +89,14 @@ impl RunVerb for Gateway {
                 run::run(cx, &account, &known).await
             }
         }
+    }
+}
+
+/// Checks that there is an account with this name.
+pub(super) fn is_there(cx: &Context<'_>, name: &str) -> Result {
+    match accounts::path(&cx.paths.config_file, name).exists() {
+        true => Ok(()),
+        false => read(cx, name).map(drop),
     }
 }
 
@@ -99,16 +112,18 @@ fn read(cx: &Context<'_>, name: &str) -> Result<Account> {
     })
 }
 
-fn list(cx: &mut Context<'_>) -> Result {
+async fn list(cx: &mut Context<'_>) -> Result {
     let folder = cx.paths.config_file.clone();
     let names = accounts::names(&folder).map_err(|error| file("can't list the accounts", &error))?;
+    let running = if names.is_empty() { Vec::new() } else { running(cx).await? };
+    let state = |name: &str| running.iter().find(|state| state.account == name);
     if cx.json {
         let all: Vec<_> = names
             .iter()
             .map(|name| {
                 let platform =
                     accounts::read(&folder, name).map(|account| account.platform).unwrap_or_default();
-                serde_json::json!({ "account": name, "platform": platform })
+                serde_json::json!({ "account": name, "platform": platform, "gateway": state(name) })
             })
             .collect();
         return cx.print(&crate::context::document(&serde_json::json!({ "accounts": all })));
@@ -121,16 +136,29 @@ fn list(cx: &mut Context<'_>) -> Result {
             Ok(account) => account.platform,
             Err(error) => format!("can't be used: {error}"),
         };
-        cx.print(&format!("{}  {}\n", crate::term::safe::line(&name), crate::term::safe::line(&what)))?;
+        let none = GatewayState::default();
+        let state = render::owner::state(&cx.ui.look(), state(&name).unwrap_or(&none));
+        cx.print(&format!("{}  {}  {state}\n", safe::line(&name), safe::line(&what)))?;
     }
     Ok(())
 }
 
+/// The gateways that the owner knows. Without an owner there is none: a gateway is a client, and keeps it.
+async fn running(cx: &Context<'_>) -> Result<Vec<GatewayState>> {
+    let Some(FoundOwner { client, .. }) = cx.owner.find(cx.paths).await? else { return Ok(Vec::new()) };
+    match client.call(Request::Status).await {
+        Ok(Reply::Status(mut status)) => {
+            one::forget_ended(&mut status.beside.gateways);
+            Ok(status.beside.gateways)
+        }
+        // It has just ended.
+        _ => Ok(Vec::new()),
+    }
+}
+
 async fn remove(cx: &mut Context<'_>, name: &str) -> Result {
     // A file that can't be read can be removed, too.
-    if !accounts::path(&cx.paths.config_file, name).exists() {
-        read(cx, name)?;
-    }
+    is_there(cx, name)?;
     // Its gateway ends with its token. The file goes last: until then, the command can be repeated.
     let tokens = cx.call(Request::TokenList).await?;
     if let retake_wire::Reply::Tokens(tokens) = tokens {
@@ -150,7 +178,7 @@ async fn remove(cx: &mut Context<'_>, name: &str) -> Result {
 
 /// The adapter of an account.
 fn connect(name: &str, account: &Account) -> Result<std::sync::Arc<dyn retake_gateway::Adapter>> {
-    adapter(name, &account.platform, &account.values).map_err(|_| -> Failure {
+    one::adapter(name, account).map_err(|_| -> Failure {
         let what = format!("the file of the account {name:?} lacks something");
         hinted(ProblemKind::Usage, "bad_account", what, "remove the account, and add it again").into()
     })

@@ -2,12 +2,13 @@
 
 use clap::Args;
 use retake_tui::hint::Audience;
-use retake_wire::Request;
+use retake_wire::{Reply, Request};
 
 use super::RunVerb;
 use crate::connection::{AWAY, LOST};
 use crate::context::{Context, document};
 use crate::error::Result;
+use crate::gateways::one;
 use crate::owner::FoundOwner;
 use crate::term::safe;
 use retake_tui::render;
@@ -28,7 +29,7 @@ impl RunVerb for Status {
             },
             None => None,
         };
-        let Some(reply) = reply else {
+        let Some(mut reply) = reply else {
             let dir = cx.paths.data_dir.display().to_string();
             return cx.print(&match cx.json {
                 true => "null\n".to_owned(),
@@ -37,6 +38,9 @@ impl RunVerb for Status {
                 }
             });
         };
+        if let Reply::Status(status) = &mut reply {
+            one::forget_ended(&mut status.beside.gateways);
+        }
         if cx.json {
             cx.print(&document(&reply))
         } else {

@@ -36,7 +36,7 @@ impl RunVerb for Stop {
         let status =
             expect_reply!(client.call(Request::Status).await.map_err(|it| Audience::Shell.word(it))?, Status);
         let gone = process.map(ProcessEnd::of);
-        let jobs = status.jobs_at_work.into_iter();
+        let jobs = status.beside.jobs_at_work.into_iter();
         let jobs: Vec<_> =
             jobs.map(|job| (job.pids.iter().copied().map(ProcessEnd::of).collect(), job)).collect();
         match client.call(Request::Stop).await {

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_cli::{Environment, FoundOwner, Opened, Owner, Paths, Serving, Setting, Terminal, run};
+use retake_cli::{
+    Environment, FoundOwner, Opened, Owner, Paths, ServedAccounts, Serving, Setting, Terminal, run,
+};
 use retake_tui::ui::Configured;
 use retake_wire::Problem;
 
@@ -61,7 +63,7 @@ impl Owner for Broken {
         Ok(None)
     }
 
-    async fn serve(&self, _: &Paths, _: Option<SocketAddr>) -> Result<Serving, Problem> {
+    async fn serve(&self, _: &Paths, _: Option<SocketAddr>, _: ServedAccounts) -> Result<Serving, Problem> {
         std::future::pending().await
     }
 

@@ -49,6 +49,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         state,
         sent_ms: (no < 3).then(|| ago(4 - i64::from(no))),
         deadline_ms: None,
+        is_imported: no == 1,
     };
     let mut posts = vec![
         line(3, PostStatus::Planned),

@@ -1,6 +1,6 @@
 //! `retake serve`, `status` and `stop`, as a person sees them.
 
-use retake_wire::reply::{IdleEnd, Status};
+use retake_wire::reply::{Beside, IdleEnd, Status};
 use retake_wire::{Problem, ProblemKind, Reply};
 
 use super::scripted::{Case, status};
@@ -54,7 +54,7 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     let seen =
         Case::script("").reply("status", Ok(Reply::Status(idle()))).see(&[&set[..], &["--json"]].concat());
     assert!(!seen.contains("restart"), "{seen}");
-    let busy = Status { jobs: 1, ..idle() };
+    let busy = Status { beside: Beside { jobs: 1, ..Beside::default() }, ..idle() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(busy))).see(&set);
     assert!(seen.contains("keeps its settings until it restarts"), "{seen}");
     let other = Status { config_file: Some("/etc/retake.toml".to_owned()), ..status() };

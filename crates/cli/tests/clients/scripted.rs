@@ -14,7 +14,7 @@ use retake_cli::term::pick::Row;
 use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
 use retake_cli::ui::{Color, Look, Pressed, Read, Ui, World};
-use retake_cli::{Environment, FoundOwner, Opened, Owner, Paths, Serving, Setting, run};
+use retake_cli::{Environment, FoundOwner, Opened, Owner, Paths, ServedAccounts, Serving, Setting, run};
 use retake_tui::ui;
 use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
@@ -94,10 +94,16 @@ impl Owner for FakeOwner {
         Ok(Some(FoundOwner { client: Arc::clone(&self.client) as Arc<dyn Client>, process: Some(4_711_000) }))
     }
 
-    async fn serve(&self, _: &Paths, listen: Option<SocketAddr>) -> Result<Serving, Problem> {
+    async fn serve(
+        &self,
+        _: &Paths,
+        listen: Option<SocketAddr>,
+        _: ServedAccounts,
+    ) -> Result<Serving, Problem> {
         let address = listen.map(|address| address.to_string());
         let status = Status { address, ..status() };
-        Ok(Serving { status, notices: Vec::new(), over: Box::pin(async { Ok(()) }) })
+        let gateways = tokio::sync::watch::channel(Default::default()).1;
+        Ok(Serving { status, notices: Vec::new(), gateways, over: Box::pin(async { Ok(()) }) })
     }
 
     fn ui_settings(&self, _: &Paths) -> Result<ui::Configured, Problem> {

@@ -3,6 +3,7 @@
 
 mod deletion;
 mod erased;
+mod imported;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use strum::{EnumString, IntoStaticStr};
+
+pub use imported::PostStanding;
 
 use super::{ChatNotice, ChatPlace, PostCounts};
 use crate::id::{BadId, ConversationId, LogNo, OpNo, Seq, Time};
@@ -187,8 +190,8 @@ pub struct Post {
     pub since: Option<Time>,
     /// Whether its entry is not wanted any more; the notice has been edited; the request for its deletion may have left.
     pub is_done: bool,
-    /// Whether its entry was erased: it is never wanted again.
-    pub is_erased: bool,
+    /// What may still be done with it.
+    pub standing: PostStanding,
 }
 
 /// What a gateway is to do with a post.
@@ -262,7 +265,7 @@ impl Post {
             due: Some(now),
             since: Some(now),
             is_done: false,
-            is_erased: false,
+            standing: PostStanding::Own,
         }
     }
 
@@ -282,6 +285,7 @@ impl Post {
     /// What is to be done when it is due.
     pub fn task(&self) -> Option<PostTask> {
         match self.state {
+            _ if self.is_imported() => None,
             PostState::Planned => Some(PostTask::Send),
             // If it is wanted again, it is not deleted once more: it may be there.
             PostState::Lost if self.may_be_gone() => self.op.map(|_| PostTask::Delete),
@@ -302,7 +306,10 @@ impl Post {
 
     /// The same after its entry came onto the path or left it, by this operation.
     pub fn wanted(mut self, is_wanted: bool, op: OpNo, now: Time) -> Self {
-        let is_wanted = is_wanted && !self.is_erased;
+        if self.is_imported() {
+            return self;
+        }
+        let is_wanted = is_wanted && self.standing == PostStanding::Own;
         match (self.state, is_wanted) {
             (PostState::Planned | PostState::Failed(_), false) => {
                 (self.state, self.op, self.due) = (PostState::Cancelled, Some(op), None);
@@ -339,6 +346,7 @@ impl Post {
     /// The same when it is to be deleted, whatever it shows.
     pub fn removed(mut self, now: Time) -> Self {
         match self.state {
+            _ if self.is_imported() => {}
             PostState::Sent => self.unwanted(self.op.unwrap_or_default(), now),
             PostState::Planned => (self.state, self.due) = (PostState::Cancelled, None),
             _ => {}
@@ -373,6 +381,7 @@ impl Post {
     /// The same after what a gateway reported. A report that does not fit the state changes nothing.
     pub fn settled(mut self, result: PostResult, now: Time) -> Self {
         match (self.state, result) {
+            _ if self.is_imported() => {}
             (PostState::Deleting, result) => self.deletion(result, now),
             (PostState::Lost, result) if self.may_be_gone() => self.deletion(result, now),
             (
@@ -401,7 +410,7 @@ impl Post {
                     attempt.lost += 1;
                 }
                 self.state = PostState::Lost;
-                match self.is_erased {
+                match self.standing == PostStanding::Erased {
                     true => self.due = None,
                     false => self.tries_again(Time(now.0.saturating_add(self.delay())), now),
                 }

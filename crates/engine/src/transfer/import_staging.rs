@@ -288,9 +288,10 @@ fn take_full(full: &mut FullImport, line: FullLine) -> Result<(), String> {
         FullLine::Begin(_) => return Err("a second header".into()),
         FullLine::Entry(number, entry, made_by) => home(full, number)?.entries.push((*entry, made_by)),
         FullLine::Operation(number, op, made_by) => home(full, number)?.ops.push((*op, made_by)),
-        FullLine::Effect(number, effect) => home(full, number)?.effects.push(*effect),
-        FullLine::Run(number, run) => home(full, number)?.runs.push(*run),
-        FullLine::Permission(number, settled) => home(full, number)?.permission = Some(settled),
+        FullLine::Effect(number, effect) => home(full, number)?.beside.effects.push(*effect),
+        FullLine::Run(number, run) => home(full, number)?.beside.runs.push(*run),
+        FullLine::Permission(number, settled) => home(full, number)?.beside.permission = Some(settled),
+        FullLine::Post(number, post) => home(full, number)?.beside.posts.push(*post),
         FullLine::Conversation(conversation) => full.conversations.push(*conversation),
     }
     Ok(())

@@ -40,6 +40,7 @@ pub(super) struct Slot<'a> {
 #[async_trait]
 impl Inbox for Slot<'_> {
     async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed> {
+        self.context.health.works();
         let (done, is_done) = oneshot::channel();
         let (key, event) = (transport_key.to_owned(), Box::new(event));
         self.sender.send(Incoming::Event { key, event, done }).map_err(|_| InboxClosed)?;
@@ -47,6 +48,7 @@ impl Inbox for Slot<'_> {
     }
 
     async fn advance(&self, cursor: &str) -> Result<(), InboxClosed> {
+        self.context.health.works();
         let (done, is_done) = oneshot::channel();
         self.sender.send(Incoming::Cursor { cursor: cursor.to_owned(), done }).map_err(|_| InboxClosed)?;
         is_done.await.map_err(|_| InboxClosed)

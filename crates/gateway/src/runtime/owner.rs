@@ -13,7 +13,7 @@ use super::RuntimeError;
 use super::backoff::{Backoff, Jitter};
 
 /// How long the owner keeps a request for work open, in milliseconds. A gateway's lease lasts a minute, and this renews it.
-const WAIT_MS: u64 = 20_000;
+pub(super) const WAIT_MS: u64 = 20_000;
 
 /// Why a request was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,10 +61,10 @@ impl Owner {
         self.call(Request::GatewayCursor(GatewayCursor { account, holder, cursor })).await.map(drop)
     }
 
-    /// Waits for work.
-    pub(super) async fn take(&self, most: u32) -> Result<Vec<PostWork>, NotDone> {
+    /// Waits so long for work.
+    pub(super) async fn take(&self, most: u32, wait_ms: u64) -> Result<Vec<PostWork>, NotDone> {
         let (account, holder) = self.names();
-        let take = GatewayTake { account, holder, wait_ms: WAIT_MS, most: Some(most) };
+        let take = GatewayTake { account, holder, wait_ms, most: Some(most) };
         match self.call(Request::GatewayTake(take)).await? {
             Reply::GatewayWork(work) => Ok(work.work),
             _ => Err(unexpected()),

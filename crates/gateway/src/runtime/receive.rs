@@ -1,5 +1,6 @@
 //! Keeps the adapter receiving: it connects again after each failure. Must never give up because of a failure that may pass.
 
+use std::pin::pin;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -12,6 +13,9 @@ use crate::failure::Failure;
 
 /// A connection that lasted so long was a good one.
 const GOOD: Duration = Duration::from_mins(1);
+
+/// A connection that lasts so long was made: each adapter gives up earlier if there is none.
+const LASTS: Duration = Duration::from_secs(35);
 
 /// How long another program may have the account before we look again.
 const OCCUPIED: Duration = Duration::from_mins(1);
@@ -38,7 +42,7 @@ async fn receive(context: &Context, slot: &Slot<'_>) -> RuntimeError {
         let began = context.clock.now_ms();
         // The desk ends only with the gateway.
         drop(slot.sender.send(Incoming::Connected));
-        let failure = context.adapter.receive(context.cursor(), slot).await;
+        let failure = connection(context, slot).await;
         if context.clock.now_ms().saturating_sub(began) >= millis(GOOD) {
             backoff.reset();
             occupied = 0;
@@ -63,7 +67,21 @@ async fn receive(context: &Context, slot: &Slot<'_>) -> RuntimeError {
             let mut jitter = context.jitter.lock().unwrap_or_else(PoisonError::into_inner);
             backoff.next(&mut jitter).max(least)
         };
-        tracing::warn!(%failure, seconds = delay.as_secs(), "the connection to the platform ended");
+        let seconds = delay.as_secs();
+        match context.health.fails(&failure) {
+            true => tracing::warn!(%failure, seconds, "the connection to the platform ended"),
+            false => tracing::debug!(%failure, seconds, "the connection to the platform ended"),
+        }
         tokio::time::sleep(delay).await;
     }
+}
+
+/// One connection, until it ends. One that lasts counts as working.
+async fn connection(context: &Context, slot: &Slot<'_>) -> Failure {
+    let mut receives = pin!(context.adapter.receive(context.cursor(), slot));
+    tokio::select! {
+        failure = &mut receives => return failure,
+        () = tokio::time::sleep(LASTS) => context.health.works(),
+    }
+    receives.await
 }

@@ -16,7 +16,7 @@ use retake_wire::chat::{self, Person, Place, PostAction, PostKind, PostOutcome, 
 use tokio::sync::{mpsc, watch};
 
 use super::aside::Aside;
-use super::owner::NotDone;
+use super::owner::{NotDone, WAIT_MS};
 use super::{Context, RuntimeError, guarded, holds, sleep_until};
 use crate::adapter::{Marker, Outgoing, Probe};
 use crate::failure::Failure;
@@ -152,12 +152,16 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Works until the gateway must end, or until it is stopped and its last calls are over.
+    /// Works until the gateway must end, or until it is stopped, its last calls are over, and what it has not begun is given back.
     pub(super) async fn run(mut self, mut stopped: watch::Receiver<bool>) -> Result<(), RuntimeError> {
         loop {
             let is_stopped = *stopped.borrow();
-            if is_stopped && self.started.is_empty() && self.reports_are_done() {
-                return Ok(());
+            if is_stopped {
+                self.end_take();
+                self.give_back_all();
+                if self.running.is_empty() {
+                    return Ok(());
+                }
             }
             let wake = if is_stopped { None } else { self.begin_what_may_begin() };
             let clock = &*self.context.clock;
@@ -170,8 +174,19 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn reports_are_done(&self) -> bool {
-        self.running.len() == usize::from(self.is_taking)
+    /// Ends a request for work that waits: what it would get now, nobody would do. A later request ends it.
+    fn end_take(&mut self) {
+        if !std::mem::take(&mut self.is_taking) {
+            return;
+        }
+        let context = self.context;
+        self.running.push(Box::pin(async move {
+            match context.owner.take(1, 0).await {
+                Ok(work) => Ok(Finished::Taken(work)),
+                Err(NotDone::End(error)) => Err(error),
+                Err(NotDone::Refused(_)) => Ok(Finished::Nothing),
+            }
+        }));
     }
 
     /// Begins all calls that may begin now. Returns when to look again.
@@ -200,7 +215,10 @@ impl<'a> Worker<'a> {
         let pause = if self.had_nothing_new { PAUSE } else { Duration::ZERO };
         self.running.push(Box::pin(async move {
             tokio::time::sleep(pause).await;
-            match context.owner.take(most).await {
+            if *context.stopping.borrow() {
+                return Ok(Finished::Nothing);
+            }
+            match context.owner.take(most, WAIT_MS).await {
                 Ok(work) => Ok(Finished::Taken(work)),
                 Err(NotDone::End(error)) => Err(error),
                 Err(NotDone::Refused(code)) => {

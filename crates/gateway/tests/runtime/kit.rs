@@ -96,6 +96,7 @@ impl World {
             clock: Arc::new(self.clock),
             seed: 7,
             limits: retake_gateway::Limits::default(),
+            health: retake_gateway::Health::default(),
         }
     }
 

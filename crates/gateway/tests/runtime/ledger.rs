@@ -57,6 +57,8 @@ pub(crate) struct Book {
     pub(crate) places: Vec<BoundPlace>,
     /// What was stored, once each.
     pub(crate) stored: Vec<Arrive>,
+    /// The requests for work.
+    takes: u64,
     /// Every request for an arrival.
     pub(crate) arrivals: usize,
     pub(crate) known: HashMap<String, Arrival>,
@@ -172,11 +174,21 @@ impl Ledger {
     async fn take(&self, take: GatewayTake) -> Result<Reply, Problem> {
         let until = self.clock.now_ms() + i64::try_from(take.wait_ms).expect("small");
         let most = take.most.unwrap_or(20) as usize;
+        // A later request ends an earlier one.
+        let number = {
+            let mut book = self.book();
+            book.takes += 1;
+            book.takes
+        };
+        self.changed.notify_waiters();
         loop {
             let changed = self.changed.notified();
             let now = self.clock.now_ms();
             let (work, next) = {
                 let mut book = self.renew(&take.account, &take.holder)?;
+                if book.takes != number {
+                    return Ok(Reply::GatewayWork(GatewayWork::default()));
+                }
                 (lease(&mut book, now, most), next_due(&book, now))
             };
             if !work.is_empty() || now >= until {

@@ -389,3 +389,21 @@ async fn a_stopped_gateway_reports_its_last_calls_and_does_not_wait_for_ever() {
         assert!(world.platform.texts("e").is_empty());
     }
 }
+
+/// A gateway that is stopped gives back what it has not begun: the next one need not wait for the end of a lease.
+#[tokio::test(start_paused = true)]
+async fn a_stopped_gateway_gives_back_what_it_has_not_begun() {
+    let world = World::new(plain());
+    world.ledger.book().gives_all = true;
+    world.platform.fault("send", Fault::Slow(2_000));
+    world.ledger.plan("p", &place("c"), markdown("one"));
+    world.ledger.plan("q", &place("c"), markdown("two"));
+    let (gateway, stop) = world.start_with_stop();
+    world.until("sending", |it| it.platform.calls("send").len() == 1).await;
+    stop.send(()).expect("it runs");
+    assert_eq!(gateway.end().await, Ok(()));
+    assert_eq!((world.ledger.post("p").state, world.ledger.post("q").state), (State::Sent, State::Planned));
+    let _next = world.start();
+    world.until("the next one sends", |it| it.platform.texts("c") == ["one", "two"]).await;
+    assert!(world.age() < 20_000, "{}", world.age());
+}

@@ -175,6 +175,7 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
     };
     let is_tried = post.may_be_gone() && post.due.is_some();
     wire::PostLine {
+        is_imported: post.is_imported(),
         post: key.to_string(),
         kind: match post.kind {
             PostKind::Answer(_) => wire::PostKind::Answer,

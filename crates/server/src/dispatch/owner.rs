@@ -14,6 +14,8 @@ impl InProcess {
         let living = self.engine.living_jobs().await;
         let at_work =
             |job: JobAtWork| reply::JobAtWork { job: job.call, command: job.command, pids: job.pids };
+        let jobs_at_work =
+            self.engine.jobs_at_work().await.into_iter().take(MOST_JOBS).map(at_work).collect();
         reply::Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -27,13 +29,32 @@ impl InProcess {
             config_file: Some(self.owner_info.config_file.display().to_string()),
             protocol: retake_wire::PROTOCOL,
             clients: self.present.clients() as u64,
-            jobs: living as u64,
-            jobs_at_work: self.engine.jobs_at_work().await.into_iter().take(MOST_JOBS).map(at_work).collect(),
+            beside: reply::Beside {
+                jobs: living as u64,
+                jobs_at_work,
+                gateways: self.gateway_states().await,
+            },
             idle: reply::IdleEnd {
                 idle_s: self.present.idle().map(|idle| idle.as_secs()),
                 ends_ms: self.ends_ms(living),
             },
         }
+    }
+
+    /// The gateways that this process runs, and those that have an account now.
+    async fn gateway_states(&self) -> Vec<reply::GatewayState> {
+        let mut states = self.owner_info.gateways.borrow().clone();
+        // Without the leases, what runs here is still known.
+        for (account, holder) in self.engine.chat_holders().await.unwrap_or_default() {
+            match states.get_mut(&account) {
+                Some(state) => state.holder = Some(holder),
+                None => {
+                    let state = reply::GatewayState { holder: Some(holder), ..Default::default() };
+                    states.insert(account, state);
+                }
+            }
+        }
+        states.into_iter().map(|(account, state)| reply::GatewayState { account, ..state }).collect()
     }
 
     pub(super) fn stop(&self) -> Result<Reply, Problem> {

@@ -165,6 +165,7 @@ impl Play {
             clock: Arc::new(self.door.clock.clone()),
             seed: self.random.u64(..),
             limits: retake_gateway::Limits::default(),
+            health: retake_gateway::Health::default(),
         };
         let run = retake_gateway::run(adapter, client, options, std::future::pending::<()>());
         self.gateway = Some(tokio::spawn(run));

@@ -3,6 +3,7 @@
 
 mod deliveries;
 mod erased;
+mod imported;
 mod scene;
 mod taking_back;
 
@@ -15,6 +16,7 @@ use retake_core::{
 
 pub use deliveries::*;
 pub use erased::*;
+pub use imported::*;
 use scene::{ACCOUNT, Scene, after, place};
 pub use taking_back::*;
 
@@ -40,6 +42,10 @@ pub async fn account_belongs_to_one_gateway_until_its_lease_ends(store: Arc<Stor
     assert_eq!(other.expect("leased"), None, "accounts are independent");
     let account = store.chat_account(ACCOUNT.to_owned()).await.expect("read");
     assert_eq!(account.lease, Some(("three".to_owned(), after(150_001))));
+    let all = store.chat_accounts().await.expect("read").into_iter();
+    let held: Vec<_> = all.map(|account| (account.name, account.lease.map(|(holder, _)| holder))).collect();
+    let pair = |name: &str, holder: &str| (name.to_owned(), Some(holder.to_owned()));
+    assert_eq!(held, [pair(ACCOUNT, "three"), pair("other", "one")]);
 }
 
 /// The cursor and the count of wrong codes belong to the account, not to its gateway.

@@ -94,7 +94,7 @@ pub(super) async fn copied(stage: &Stage) -> Stage {
 }
 
 /// The content of a full export, under other names.
-async fn copy_of(stage: &Stage) -> FullImport {
+pub(super) async fn copy_of(stage: &Stage) -> FullImport {
     let piece = stage.store.export_full(stage.id, None).await.expect("exported");
     let mut import = FullImport::default();
     for line in piece.text.lines() {
@@ -106,10 +106,11 @@ async fn copy_of(stage: &Stage) -> FullImport {
             FullLine::Effect(of, effect) => {
                 // A call is in one ledger only.
                 let call = format!("{}-copied", effect.call);
-                import.conversations[of].effects.push(FullEffect { call, ..*effect });
+                import.conversations[of].beside.effects.push(FullEffect { call, ..*effect });
             }
-            FullLine::Run(of, run) => import.conversations[of].runs.push(*run),
-            FullLine::Permission(of, settled) => import.conversations[of].permission = Some(settled),
+            FullLine::Run(of, run) => import.conversations[of].beside.runs.push(*run),
+            FullLine::Permission(of, settled) => import.conversations[of].beside.permission = Some(settled),
+            FullLine::Post(of, post) => import.conversations[of].beside.posts.push(*post),
         }
     }
     for row in &mut import.conversations {

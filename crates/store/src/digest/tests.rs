@@ -101,9 +101,7 @@ fn full() -> FullImport {
         archived: false,
         entries: Vec::new(),
         ops: Vec::new(),
-        effects: Vec::new(),
-        runs: Vec::new(),
-        permission: None,
+        beside: crate::transfer::FullBeside::default(),
     };
     FullImport { conversations: vec![conversation] }
 }

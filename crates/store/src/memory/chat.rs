@@ -59,6 +59,10 @@ impl ChatRows for MemoryRows {
         Ok(self.data.chats.accounts.get(name).cloned())
     }
 
+    fn chat_accounts(&self) -> Result<Vec<ChatAccount>> {
+        Ok(self.data.chats.accounts.values().cloned().collect())
+    }
+
     fn set_chat_account(&mut self, account: &ChatAccount) -> Result<()> {
         self.data.chats.accounts.insert_mut(account.name.clone(), account.clone());
         Ok(())
@@ -183,6 +187,10 @@ impl ChatRows for MemoryRows {
 
     fn posts(&self, log: LogNo) -> Result<Vec<Post>> {
         Ok(self.posts_in(log).cloned().collect())
+    }
+
+    fn posts_numbered(&self, log: LogNo, first: PostNo, last: PostNo) -> Result<Vec<Post>> {
+        Ok(self.posts_in(log).filter(|post| (first..=last).contains(&post.no)).cloned().collect())
     }
 
     fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>> {

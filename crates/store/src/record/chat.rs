@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use retake_core::{
     ArrivalOutcome, ChatArrival, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole, Deletion, OpNo,
-    Post, PostFailure, PostKind, PostNo, PostState, SendAttempt, Seq, StayCause, Time,
+    Post, PostFailure, PostKind, PostNo, PostStanding, PostState, SendAttempt, Seq, StayCause, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,27 +12,27 @@ use super::question::{self, QuestionRecord};
 use super::{Decoded, from_json, to_json};
 
 /// Account, chat, thread.
-type PlaceRecord = (String, String, Option<String>);
+pub(super) type PlaceRecord = (String, String, Option<String>);
 
 /// The place, the message, the person.
-type OriginRecord = (PlaceRecord, String, String);
+pub(super) type OriginRecord = (PlaceRecord, String, String);
 
 /// Where a message came from, the names of its event, further messages, and its digest in hexadecimal digits.
 pub(super) type ArrivalRecord = (OriginRecord, Vec<String>, Vec<String>, String);
 
-fn place_record(place: &ChatPlace) -> PlaceRecord {
+pub(super) fn place_record(place: &ChatPlace) -> PlaceRecord {
     (place.account.clone(), place.chat.clone(), place.thread.clone())
 }
 
-fn place((account, chat, thread): PlaceRecord) -> ChatPlace {
+pub(super) fn place((account, chat, thread): PlaceRecord) -> ChatPlace {
     ChatPlace { account, chat, thread }
 }
 
-fn origin_record(origin: &ChatOrigin) -> OriginRecord {
+pub(super) fn origin_record(origin: &ChatOrigin) -> OriginRecord {
     (place_record(&origin.place), origin.message.clone(), origin.person.clone())
 }
 
-fn origin((at, message, person): OriginRecord) -> ChatOrigin {
+pub(super) fn origin((at, message, person): OriginRecord) -> ChatOrigin {
     ChatOrigin { place: place(at), message, person }
 }
 
@@ -143,6 +143,8 @@ struct PostRecord {
     done: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     erased: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    imported: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -202,7 +204,8 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
         attempts: post.attempts,
         since: post.since.map(|time| time.0),
         done: post.is_done,
-        erased: post.is_erased,
+        erased: post.standing == PostStanding::Erased,
+        imported: post.is_imported(),
     };
     let (op, due) = (post.op.map(|op| op.0), post.due.map(|time| time.0));
     (PostColumns { no: post.no.0, entry, op, due }, to_json(&record))
@@ -249,11 +252,15 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
         due: columns.due.map(Time),
         since: record.since.map(Time),
         is_done: record.done,
-        is_erased: record.erased,
+        standing: match (record.erased, record.imported) {
+            (_, true) => PostStanding::Imported,
+            (true, false) => PostStanding::Erased,
+            (false, false) => PostStanding::Own,
+        },
     })
 }
 
-fn encode_state(state: PostState) -> (String, Option<String>) {
+pub(super) fn encode_state(state: PostState) -> (String, Option<String>) {
     let (name, why): (&str, Option<&str>) = match state {
         PostState::Planned => ("planned", None),
         PostState::Sending => ("sending", None),
@@ -268,7 +275,7 @@ fn encode_state(state: PostState) -> (String, Option<String>) {
     (name.to_owned(), why.map(str::to_owned))
 }
 
-fn decode_state(name: &str, why: Option<&str>) -> Decoded<PostState> {
+pub(super) fn decode_state(name: &str, why: Option<&str>) -> Decoded<PostState> {
     Ok(match (name, why) {
         ("planned", None) => PostState::Planned,
         ("sending", None) => PostState::Sending,
@@ -283,6 +290,6 @@ fn decode_state(name: &str, why: Option<&str>) -> Decoded<PostState> {
     })
 }
 
-fn named<T: FromStr>(name: &str) -> Decoded<T> {
+pub(super) fn named<T: FromStr>(name: &str) -> Decoded<T> {
     name.parse().map_err(|_| format!("“{name}” is not known"))
 }

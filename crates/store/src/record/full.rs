@@ -3,28 +3,32 @@
 //! The first line has format and version, followed by the conversations, the root first, then the entries and
 //! operations of each. Conversations are numbered from 0 by their place in the file, never by the store. Positions
 //! are packed as in rows; a delta is as in its row. Version 2 added the ledger, runs and permissions; version 3 the
-//! operations' changes of `kept`; version 4 repaired calls; version 5 subagents.
+//! operations' changes of `kept`; version 4 repaired calls; version 5 subagents;
+//! version 6 origins and posts of chats.
 
+mod posts;
 mod tool_turns;
 
 use retake_core::{
-    ConversationId, Entry, Meta, Operation, Permission, Pos, RequestId, Revision, Role, Run, Time, Totals,
+    ConversationId, Entry, Meta, Operation, Permission, Pos, Post, RequestId, Revision, Role, Run, Time,
+    Totals,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::chat::{OriginRecord, origin, origin_record};
 use super::content::{PartRecord, UsageRecord, part, part_record, usage, usage_record};
 use super::{
     Decoded, OpRecord, decode_flags, decode_op, decode_pos, encode_flags, encode_op, encode_pos, from_json,
     to_json,
 };
 use crate::rows::{Fingerprint, MadeBy};
-use crate::transfer::{FullConversation, FullEffect, FullImport, FullParent};
+use crate::transfer::{FullBeside, FullConversation, FullEffect, FullImport, FullParent};
 
 /// The format name in the first line of a full export.
 pub const FULL_FORMAT: &str = "retake-full";
 /// The version that this program writes, and the newest one that it reads.
-pub const FULL_VERSION: u64 = 5;
+pub const FULL_VERSION: u64 = 6;
 
 /// A line of a full export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub enum FullLine {
     Run(usize, Box<Run>),
     /// The permissions of conversation `.0`.
     Permission(usize, Permission),
+    /// A post of conversation `.0`.
+    Post(usize, Box<Post>),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,6 +60,7 @@ enum LineRecord {
     Effect(tool_turns::EffectRecord),
     Run(tool_turns::RunLineRecord),
     Permission(tool_turns::PermissionLineRecord),
+    Post(posts::PostLineRecord),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,6 +151,9 @@ struct PlaceRecord {
     after: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<i64>,
+    /// Where a message of a chat came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<OriginRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -209,6 +219,7 @@ pub(crate) fn encode_full(line: &FullLine) -> String {
         FullLine::Permission(of, settled) => {
             to_json(&LineRecord::Permission(tool_turns::permission_record(*of, settled)))
         }
+        FullLine::Post(of, post) => to_json(&LineRecord::Post(posts::post_record(*of, post))),
     }
 }
 
@@ -221,12 +232,12 @@ pub(crate) fn encode_import(import: &FullImport, each: &mut dyn FnMut(&str)) {
         entries.for_each(|record| line(&LineRecord::Entry(record)));
         let ops = full.ops.iter().map(|(op, made_by)| operation_record(of, op, made_by));
         ops.for_each(|record| line(&LineRecord::Operation(record)));
-        full.effects
-            .iter()
-            .for_each(|effect| line(&LineRecord::Effect(tool_turns::effect_record(of, effect))));
-        full.runs.iter().for_each(|run| line(&LineRecord::Run(tool_turns::run_record(of, run))));
-        let permission = full.permission.as_ref().map(|settled| tool_turns::permission_record(of, settled));
+        let FullBeside { effects, runs, permission, posts } = &full.beside;
+        effects.iter().for_each(|effect| line(&LineRecord::Effect(tool_turns::effect_record(of, effect))));
+        runs.iter().for_each(|run| line(&LineRecord::Run(tool_turns::run_record(of, run))));
+        let permission = permission.as_ref().map(|settled| tool_turns::permission_record(of, settled));
         permission.into_iter().for_each(|record| line(&LineRecord::Permission(record)));
+        posts.iter().for_each(|post| line(&LineRecord::Post(posts::post_record(of, post))));
     }
 }
 
@@ -252,6 +263,7 @@ pub fn decode_full(line: &str) -> Decoded<FullLine> {
         LineRecord::Effect(record) => tool_turns::effect(record),
         LineRecord::Run(record) => tool_turns::run(&record),
         LineRecord::Permission(record) => tool_turns::permission(&record),
+        LineRecord::Post(record) => posts::post(record),
     }
 }
 
@@ -342,9 +354,7 @@ fn conversation(record: ConversationRecord) -> Decoded<FullConversation> {
         archived: record.archived,
         entries: Vec::new(),
         ops: Vec::new(),
-        effects: Vec::new(),
-        runs: Vec::new(),
-        permission: None,
+        beside: FullBeside::default(),
     })
 }
 
@@ -357,6 +367,7 @@ fn entry_record(of: usize, entry: &Entry, made_by: &MadeBy) -> EntryRecord {
             id: meta.id.to_string(),
             after: meta.after.map(encode_pos),
             turn: meta.turn.map(encode_pos),
+            origin: entry.origin.as_ref().map(origin_record),
         },
         role: meta.role.name().to_owned(),
         flags: encode_flags(meta.flags, false, false),
@@ -396,8 +407,7 @@ fn entry(record: EntryRecord) -> Decoded<Entry> {
         parts: record.parts.into_iter().map(part).collect::<Decoded<_>>()?,
         usage: record.usage.map(usage),
         platform_id: record.platform_id,
-        // The accounts of a chat belong to the owner that has them.
-        origin: None,
+        origin: place.origin.map(origin),
     })
 }
 

@@ -12,6 +12,8 @@ use crate::error::Result;
 pub trait ChatRows {
     /// An account.
     fn chat_account(&self, name: &str) -> Result<Option<ChatAccount>>;
+    /// All accounts, by name.
+    fn chat_accounts(&self) -> Result<Vec<ChatAccount>>;
     /// Adds or overwrites an account.
     fn set_chat_account(&mut self, account: &ChatAccount) -> Result<()>;
     /// The binding of a place.
@@ -72,6 +74,8 @@ pub trait ChatRows {
     fn post(&self, key: PostKey) -> Result<Option<Post>>;
     /// All posts of a conversation, in order of their numbers.
     fn posts(&self, log: LogNo) -> Result<Vec<Post>>;
+    /// The posts of a conversation from one number to another, in their order.
+    fn posts_numbered(&self, log: LogNo, first: PostNo, last: PostNo) -> Result<Vec<Post>>;
     /// The newest posts of a conversation, the newest first.
     fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>>;
     /// The posts of the entries from the first to the last, in their order.

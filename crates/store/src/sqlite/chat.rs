@@ -58,6 +58,8 @@ const MESSAGE: Sql = (
 );
 const POST: Sql = ("read a post", of_log!("no, seq, op, due, post", "post", "AND no = ?2"));
 const POSTS: Sql = ("read posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no"));
+const NUMBERED: Sql =
+    ("read some posts", of_log!("no, seq, op, due, post", "post", "AND no BETWEEN ?2 AND ?3 ORDER BY no"));
 const LAST_POSTS: Sql =
     ("read the newest posts", of_log!("no, seq, op, due, post", "post", "ORDER BY no DESC LIMIT ?2"));
 const OF_ENTRIES: Sql = (
@@ -143,6 +145,12 @@ fn key(cells: &mut Cells<'_>) -> Decoded<PostKey> {
     Ok(PostKey { log: LogNo(cells.next()?), no: PostNo(cells.count()?) })
 }
 
+fn account(name: String, cells: &mut Cells<'_>) -> Decoded<ChatAccount> {
+    let (holder, until): (Option<String>, Option<i64>) = (cells.next()?, cells.next()?);
+    let lease = holder.zip(until.map(Time));
+    Ok(ChatAccount { name, lease, cursor: cells.next()?, wrong_codes: cells.next()? })
+}
+
 fn thread(place: &ChatPlace) -> &str {
     place.thread.as_deref().unwrap_or_default()
 }
@@ -168,14 +176,15 @@ impl SqliteRows {
 
 impl ChatRows for SqliteRows {
     fn chat_account(&self, name: &str) -> Result<Option<ChatAccount>> {
-        first(&self.db, ACCOUNT, [name], named("an account"), |cells| {
-            let (holder, until): (Option<String>, Option<i64>) = (cells.next()?, cells.next()?);
-            Ok(ChatAccount {
-                name: name.to_owned(),
-                lease: holder.zip(until.map(Time)),
-                cursor: cells.next()?,
-                wrong_codes: cells.next()?,
-            })
+        first(&self.db, ACCOUNT, [name], named("an account"), |cells| account(name.to_owned(), cells))
+    }
+
+    fn chat_accounts(&self) -> Result<Vec<ChatAccount>> {
+        let sql =
+            ("list accounts", "SELECT name, holder, until, cursor, wrong FROM chat_account ORDER BY name");
+        all(&self.db, sql, [], named("an account"), |cells| {
+            let name: String = cells.next()?;
+            account(name, cells)
         })
     }
 
@@ -321,6 +330,10 @@ impl ChatRows for SqliteRows {
 
     fn posts(&self, log: LogNo) -> Result<Vec<Post>> {
         all(&self.db, POSTS, [log.0], of("posts", log), post)
+    }
+
+    fn posts_numbered(&self, log: LogNo, first: PostNo, last: PostNo) -> Result<Vec<Post>> {
+        all(&self.db, NUMBERED, [log.0, int(first.0), int(last.0)], of("posts", log), post)
     }
 
     fn last_posts(&self, log: LogNo, limit: usize) -> Result<Vec<Post>> {

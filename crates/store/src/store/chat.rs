@@ -78,6 +78,11 @@ impl Store {
         Ok(found.await?.unwrap_or_else(|| ChatAccount { name, ..ChatAccount::default() }))
     }
 
+    /// All accounts of which something is known, by name.
+    pub async fn chat_accounts(&self) -> Result<Vec<ChatAccount>> {
+        self.read(|rows| rows.chat_accounts()).await
+    }
+
     /// Records where the events of an account end.
     pub async fn set_chat_cursor(&self, name: String, cursor: String) -> Result<()> {
         self.write(move |context| {
@@ -286,11 +291,11 @@ impl Store {
         .await
     }
 
-    /// Where the turn of an entry came from.
+    /// Where the turn of an entry came from, if it arrived here: an imported one belongs to nobody here.
     pub async fn turn_origin(&self, of: ConversationId, entry: EntryId) -> Result<Option<ChatOrigin>> {
         self.with(of, move |rows, loaded| {
             let pos = super::decide::locate(rows, loaded, entry)?;
-            origin_of(rows, loaded, &rows.entry(loaded.key(pos)?)?)
+            arrived(rows, loaded, &rows.entry(loaded.key(pos)?)?)
         })
         .await
     }
@@ -319,6 +324,16 @@ fn origin_of(rows: &dyn Rows, loaded: &Loaded, entry: &Entry) -> Result<Option<C
         }
         _ => Ok(None),
     }
+}
+
+/// Where the turn of an entry came from, if its message has arrived here. That of an imported conversation has not: it is history, and
+/// nothing is posted there.
+fn arrived(rows: &dyn crate::rows::Rows, loaded: &Loaded, entry: &Entry) -> Result<Option<ChatOrigin>> {
+    let Some(origin) = origin_of(rows, loaded, entry)? else { return Ok(None) };
+    let ChatPlace { account, chat, .. } = &origin.place;
+    let log = if entry.origin.is_some() { loaded.key(entry.meta.pos)?.log } else { loaded.row.log };
+    let known = rows.chat_message(log, account, chat, &origin.message)?;
+    Ok(known.map(|_| origin))
 }
 
 impl Context {
@@ -362,7 +377,7 @@ impl Context {
             {
                 continue;
             }
-            if let Some(origin) = origin_of(&*self.rows, after, entry)? {
+            if let Some(origin) = arrived(&*self.rows, after, entry)? {
                 let binding = self.rows.chat_binding(&origin.place)?;
                 let reply_to = binding.is_some_and(|binding| binding.is_shared).then_some(origin.message);
                 let kind = PostKind::Answer(Seq(entry.meta.pos.seq));

@@ -3,6 +3,7 @@
 //! A piece fits into a reply, however long the conversation is. An export reads the export projection and nothing else; only a
 //! full export, with a request of its own, contains what a state omits.
 
+mod chats;
 mod full;
 mod import;
 mod restored;

@@ -67,6 +67,7 @@ pub fn posts(look: &Look, it: &Posts) -> Text {
 
 fn line(look: &Look, it: &PostLine) -> Vec<Cell> {
     let (state, style) = state(it.state);
+    let state = if it.is_imported { format!("imported: {state}") } else { state.to_owned() };
     let kind: &str = it.kind.into();
     vec![
         cell(safe::line(&it.post)).style(Style::Dim),

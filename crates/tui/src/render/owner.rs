@@ -1,6 +1,7 @@
 //! The state of the owner, for people.
 
-use retake_wire::reply::Status;
+use retake_wire::english;
+use retake_wire::reply::{GatewayState, GatewayTrouble, Status};
 
 use super::words;
 use crate::text::Look;
@@ -27,8 +28,38 @@ pub fn status(look: &Look, status: &Status) -> String {
     if *following > 0 {
         text.push_str(&format!("subscribers: {}\n", words::count(*following, "client")));
     }
+    for gateway in &status.beside.gateways {
+        text.push_str(&format!("gateway of {}: {}\n", safe::line(&gateway.account), state(look, gateway)));
+    }
     text.push_str(&stays(look, status));
     text
+}
+
+/// Where the gateway of an account runs, or what keeps it from its work.
+pub fn state(look: &Look, gateway: &GatewayState) -> String {
+    let GatewayState { holder, is_here, trouble, again_ms, .. } = gateway;
+    let Some(trouble) = trouble else {
+        return match holder {
+            _ if *is_here => "runs in the owner".to_owned(),
+            Some(holder) => format!("runs in {}", safe::line(holder)),
+            None => "does not run".to_owned(),
+        };
+    };
+    let mut text = self::trouble(trouble);
+    if let Some(again_ms) = again_ms {
+        let left = again_ms.saturating_sub(look.now_ms).max(0) / 1000;
+        text.push_str(&format!(" (tried again in {left} s)"));
+    }
+    text
+}
+
+/// What keeps a gateway from its work, and what to do.
+pub fn trouble(trouble: &GatewayTrouble) -> String {
+    let what = safe::line(&english::gateway_trouble(trouble)).to_string();
+    match english::gateway_remedy(trouble) {
+        Some(remedy) => format!("{what}: {remedy}"),
+        None => what,
+    }
 }
 
 /// Why it stays, and until when.
@@ -41,8 +72,8 @@ fn stays(look: &Look, status: &Status) -> String {
     if !status.running.is_empty() {
         reasons.push("what runs".to_owned());
     }
-    if status.jobs > 0 {
-        reasons.push(words::count(status.jobs, "background job"));
+    if status.beside.jobs > 0 {
+        reasons.push(words::count(status.beside.jobs, "background job"));
     }
     match (status.idle.ends_ms, reasons.is_empty()) {
         (Some(ends_ms), true) => {

@@ -145,6 +145,9 @@ pub struct PostLine {
     /// Until when it can be deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<i64>,
+    /// Whether it came with an import: it is history of another owner, and no gateway does anything with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_imported: bool,
 }
 
 /// The state of a post.

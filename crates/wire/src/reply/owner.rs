@@ -35,15 +35,81 @@ pub struct Status {
     /// The number of attached clients on this machine: terminals and commands.
     #[serde(default)]
     pub clients: u64,
+    /// What goes on beside conversations.
+    #[serde(flatten)]
+    pub beside: Beside,
+    /// When the owner ends by itself.
+    #[serde(flatten)]
+    pub idle: IdleEnd,
+}
+
+/// What goes on beside conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Beside {
     /// The number of background jobs that still run, including jobs of earlier owners.
     #[serde(default)]
     pub jobs: u64,
     /// These jobs, at most 100. All of them continue when the owner ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs_at_work: Vec<JobAtWork>,
-    /// When the owner ends by itself.
-    #[serde(flatten)]
-    pub idle: IdleEnd,
+    /// The gateways of chat accounts that are known: bounded by the accounts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gateways: Vec<GatewayState>,
+}
+
+/// The gateway of an account of a chat platform.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatewayState {
+    /// The account.
+    pub account: String,
+    /// The gateway that has the account: its process and machine. Absent if none has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// Whether the owner's process runs the gateway itself.
+    #[serde(default)]
+    pub is_here: bool,
+    /// What keeps the gateway in the owner's process from its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<GatewayTrouble>,
+    /// When it is tried again, in Unix milliseconds. Absent with a trouble that lasts until the account is changed, or that the
+    /// gateway itself is still trying to get over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_ms: Option<i64>,
+}
+
+/// What keeps a gateway from its work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum GatewayTrouble {
+    /// The platform does not accept the token.
+    BadToken,
+    /// Another program receives the events of the account.
+    Occupied,
+    /// Another gateway has the account.
+    Held {
+        /// Its process and machine.
+        holder: String,
+    },
+    /// The owner does not permit the gateway's requests.
+    NotPermitted {
+        /// The code of the problem.
+        problem: String,
+    },
+    /// The file of the account cannot be used.
+    BadAccount,
+    /// The platform cannot be reached. The gateway goes on trying.
+    Unreachable,
+    /// The platform does not do what the gateway asks for. The gateway goes on trying.
+    Refused,
+    /// The gateway failed because of an error in this program.
+    Failed,
+    /// A code that only a newer owner knows.
+    #[default]
+    #[serde(other)]
+    Unknown,
 }
 
 /// When an owner ends by itself.

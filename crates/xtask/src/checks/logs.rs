@@ -9,6 +9,7 @@ const MACROS: &[&str] =
 
 /// Names of fields. Add one only if its value can never be a text, a path of the user, an argument or a key.
 const FIELDS: &[&str] = &[
+    "account",
     "action",
     "at",
     "backtrace",

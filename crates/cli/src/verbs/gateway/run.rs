@@ -1,112 +1,123 @@
 //! The gateway of an account as a process. It talks to the owner with its own token, which permits that account only. If the owner ends,
 //! it is started again: a gateway is a client, too.
 
+use std::pin::pin;
 use std::sync::Arc;
 
-use retake_engine::clock::{Clock as _, SystemClock};
-use retake_engine::ids::{Random as _, SystemRandom};
-use retake_gateway::{Clock, Limits, Options, RuntimeError};
-use retake_server::socket_of;
-use retake_wire::chat::GatewayConnect;
-use retake_wire::{Client, HttpClient, OwnerAddress, ProblemCode, ProblemKind, Request};
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use retake_gateway::{Condition, Health};
+use retake_wire::reply::GatewayTrouble;
+use retake_wire::{
+    Client, Follow, HttpClient, NumberedEvent, Problem, ProblemKind, Reply, Request, Run, RunEvent, english,
+};
+use tokio::sync::Notify;
 
 use super::connect;
 use crate::accounts::Account;
+use crate::connection::{AWAY, LOST};
 use crate::context::Context;
 use crate::error::{Failure, Result, hinted};
+use crate::gateways::one;
+use crate::term::safe;
 
 /// Runs until Ctrl-C.
 pub(super) async fn run(cx: &mut Context<'_>, name: &str, account: &Account) -> Result {
     let adapter = connect(name, account)?;
-    let address = OwnerAddress::Socket {
-        path: socket_of(&cx.paths.data_dir),
-        token: Some(account.owner_token.clone()),
-    };
-    let client: Arc<dyn Client> = Arc::new(HttpClient::new(address)?);
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let options = Options {
-        account: name.to_owned(),
-        holder: format!("process {} on {}", std::process::id(), host.trim()),
-        clock: Arc::new(WallClock),
-        seed: SystemRandom::default().uuid_v7(1).as_u64_pair().1,
-        limits: Limits::default(),
-    };
+    let misses = Arc::new(Notify::new());
+    let http = HttpClient::new(one::address(&cx.paths.data_dir, account))?;
+    let client: Arc<dyn Client> = Arc::new(Watched { http, misses: Arc::clone(&misses) });
+    let health = Health::default();
+    let mut seen = health.watch();
+    let options = one::options(name, health);
     // The first request starts the owner if there is none, and this client keeps it.
     cx.call(Request::Status).await?;
-    take_over(&*client, &options).await;
+    one::take_over(&*client, &options).await;
     cx.aside(&format!("the gateway of {name} runs; Ctrl-C ends it"))?;
     cx.ui.listen()?;
-    let keeps = async {
-        loop {
-            tokio::time::sleep(std::time::Duration::from_secs(5)).await;
-            // Starts another owner, if this one has ended.
-            drop(cx.client.call(Request::Work).await);
-        }
-    };
+    let mut keeps = pin!(keep_an_owner(cx.client, &misses));
+    let mut is_failing = false;
     let stop = async {
-        tokio::select! {
-            () = cx.ui.interrupted() => {}
-            never = keeps => never,
+        loop {
+            tokio::select! {
+                () = cx.ui.interrupted() => break,
+                never = &mut keeps => match never {},
+                Ok(()) = seen.changed() => {
+                    let condition = seen.borrow_and_update().clone();
+                    if let Some(text) = news(&condition, &mut is_failing) {
+                        // Without a reader of its output, the gateway goes on.
+                        drop(cx.aside(&format!("{name}: {text}")));
+                    }
+                }
+            }
         }
     };
     match retake_gateway::run(adapter, client, options, stop).await {
         Ok(()) => Ok(()),
-        Err(error) => Err(ended(&error)),
+        Err(error) => Err(ended(&one::trouble(&error))),
     }
 }
 
-/// Takes the account from a gateway of this machine whose process has ended: its lease would last for a minute.
-async fn take_over(client: &dyn Client, options: &Options) {
-    let connect = |replaces| {
-        let (account, holder) = (options.account.clone(), options.holder.clone());
-        Request::GatewayConnect(GatewayConnect { account, holder, replaces })
-    };
-    if let Err(problem) = client.call(connect(None)).await
-        && let Some(holder) = problem.fields.get("holder").and_then(|holder| holder.as_str())
-        && has_ended(holder, &options.holder)
-    {
-        // If this fails, the gateway says why.
-        drop(client.call(connect(Some(holder.to_owned()))).await);
+/// Starts another owner each time that the gateway misses one. The gateway repeats its requests with growing pauses of at most ten
+/// seconds, and each failure counts.
+async fn keep_an_owner(client: &dyn Client, misses: &Notify) -> std::convert::Infallible {
+    loop {
+        misses.notified().await;
+        // If this fails, the next failure of the gateway leads here again.
+        drop(client.call(Request::Work).await);
     }
 }
 
-/// Whether the process of a holder, `process PID on HOST`, was one of this machine and has ended.
-fn has_ended(holder: &str, own: &str) -> bool {
-    let of = |text: &str| {
-        let (pid, host) = text.strip_prefix("process ")?.split_once(" on ")?;
-        Some((pid.parse::<u32>().ok()?, host.to_owned()))
+/// What is new about the gateway, for people.
+fn news(condition: &Condition, is_failing: &mut bool) -> Option<String> {
+    let trouble = match condition {
+        Condition::Fails(failure) => one::trouble_of(failure),
+        Condition::Starting | Condition::Works => None,
     };
-    match (of(holder), of(own)) {
-        (Some((pid, host)), Some((_, here))) => {
-            host == here && !std::path::Path::new("/proc").join(pid.to_string()).exists()
-        }
-        _ => false,
+    let was_failing = std::mem::replace(is_failing, trouble.is_some());
+    match trouble {
+        Some(trouble) => Some(said(&trouble)),
+        None => was_failing.then(|| "works again".to_owned()),
     }
 }
 
-fn ended(error: &RuntimeError) -> Failure {
-    let hint = match error {
-        RuntimeError::BadToken => "remove the account, and add it with a new token",
-        RuntimeError::Occupied => "stop the other program that uses this account, and run the gateway again",
-        RuntimeError::Held { .. } => "stop the other gateway, or wait a minute if it has ended",
-        RuntimeError::Owner(ProblemCode::OwnerVersion) => {
-            "start the agent and the gateway with the same version of retake: `retake stop`, then run it again"
-        }
-        RuntimeError::Owner(_) => "remove the account, and add it again: its token may be revoked",
-    };
-    let what = match error {
-        RuntimeError::Held { holder } => {
-            format!("another gateway has the account: {}", crate::term::safe::line(holder))
-        }
-        other => other.to_string(),
-    };
-    hinted(ProblemKind::Refused, "gateway", what, hint).into()
+fn said(trouble: &GatewayTrouble) -> String {
+    safe::line(&english::gateway_trouble(trouble)).to_string()
 }
 
-struct WallClock;
+fn ended(trouble: &GatewayTrouble) -> Failure {
+    let hint = english::gateway_remedy(trouble).unwrap_or("run the gateway again");
+    hinted(ProblemKind::Refused, "gateway", said(trouble), hint).into()
+}
 
-impl Clock for WallClock {
-    fn now_ms(&self) -> i64 {
-        SystemClock.now_ms()
+/// The client of the gateway. It tells when there is no owner.
+struct Watched {
+    http: HttpClient,
+    misses: Arc<Notify>,
+}
+
+impl Watched {
+    fn look(&self, problem: &Problem) {
+        if [AWAY, LOST].contains(&&*problem.code) {
+            self.misses.notify_one();
+        }
+    }
+}
+
+#[async_trait]
+impl Client for Watched {
+    async fn call(&self, request: Request) -> std::result::Result<Reply, Problem> {
+        self.http.call(request).await.inspect_err(|problem| self.look(problem))
+    }
+
+    async fn run(&self, run: Run) -> std::result::Result<BoxStream<'static, RunEvent>, Problem> {
+        self.http.run(run).await.inspect_err(|problem| self.look(problem))
+    }
+
+    async fn follow(
+        &self,
+        follow: Follow,
+    ) -> std::result::Result<BoxStream<'static, NumberedEvent>, Problem> {
+        self.http.follow(follow).await.inspect_err(|problem| self.look(problem))
     }
 }

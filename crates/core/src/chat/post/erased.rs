@@ -1,6 +1,6 @@
 //! Posts of erased entries. Must never keep a digest of what was erased.
 
-use super::{Post, PostState};
+use super::{Post, PostStanding, PostState};
 use crate::id::{OpNo, Time};
 
 impl Post {
@@ -8,7 +8,9 @@ impl Post {
     #[must_use]
     pub fn erased(self, op: OpNo, now: Time) -> Self {
         let mut post = self.wanted(false, op, now);
-        post.is_erased = true;
+        if !post.is_imported() {
+            post.standing = PostStanding::Erased;
+        }
         if let Some(attempt) = &mut post.attempt {
             attempt.digest.clear();
         }

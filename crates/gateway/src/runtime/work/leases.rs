@@ -1,7 +1,7 @@
 //! Gives work back that cannot be done within its lease, and gives up what cannot be done at all. Must never give back what is being
 //! sent.
 
-use retake_wire::chat::{PostFailure, PostKind, PostOutcome, PostWork, StayCause};
+use retake_wire::chat::{Place, PostFailure, PostKind, PostOutcome, PostWork, StayCause};
 
 use super::delete::{Fate, Target};
 use super::{Job, KEPT_MS, Worker, call_of};
@@ -47,17 +47,32 @@ impl Worker<'_> {
         let mut reports = Vec::new();
         for place in self.deletions.places() {
             let held = holds::until(&holds, &place.chat, Call::Delete).unwrap_or(now);
-            let of_place = |id: &u64, job: &Job| match job {
-                Job::Delete { place: it, targets } if *it == place && self.started.contains(id) => {
-                    targets.clone()
-                }
-                _ => Vec::new(),
-            };
-            let running: Vec<Target> = self.jobs.iter().flat_map(|(id, job)| of_place(id, job)).collect();
+            let running = self.being_deleted(&place);
             let before = now.max(held) - KEPT_MS + 1;
             reports.extend(self.deletions.give_back(&place, before, &running, held));
         }
         self.report(reports);
+    }
+
+    /// Gives back all that is not being done: the next gateway need not wait for the end of the lease.
+    pub(super) fn give_back_all(&mut self) {
+        let now = self.now();
+        self.give_back(|_, _| Some(now));
+        let mut reports = Vec::new();
+        for place in self.deletions.places() {
+            let running = self.being_deleted(&place);
+            reports.extend(self.deletions.give_back(&place, now + 1, &running, now));
+        }
+        self.report(reports);
+    }
+
+    /// The posts of a place whose deletion has been requested.
+    fn being_deleted(&self, place: &Place) -> Vec<Target> {
+        let of_place = |id: &u64, job: &Job| match job {
+            Job::Delete { place: it, targets } if it == place && self.started.contains(id) => targets.clone(),
+            _ => Vec::new(),
+        };
+        self.jobs.iter().flat_map(|(id, job)| of_place(id, job)).collect()
     }
 
     /// When the first piece of work must be given back.

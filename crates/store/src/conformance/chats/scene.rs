@@ -69,6 +69,11 @@ impl Scene {
         Self { stage: self.stage.fork(None).await, ms: self.ms }
     }
 
+    /// The same clock, for another conversation.
+    pub(super) fn of(&self, stage: Stage) -> Self {
+        Self { stage, ms: self.ms }
+    }
+
     pub(super) fn now(&self) -> Time {
         after(self.ms)
     }

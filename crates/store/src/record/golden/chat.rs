@@ -6,8 +6,8 @@ use std::sync::Arc;
 use retake_core::{
     ArrivalOutcome, AskedStep, ChatArrival, ChatButton, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace,
     ChatQuestion, ChatRole, ConversationId, Deletion, EntryId, Grant, GrantScope, Grants, Head, OpNo, Part,
-    Post, PostFailure, PostKind, PostNo, PostState, Principal, Right, SendAttempt, Seq, StayCause, Time,
-    TokenUse, Words,
+    Post, PostFailure, PostKind, PostNo, PostStanding, PostState, Principal, Right, SendAttempt, Seq,
+    StayCause, Time, TokenUse, Words,
 };
 use uuid::Uuid;
 
@@ -224,8 +224,9 @@ fn posts() {
         ..planned.clone()
     };
     let endless = Post { sent: Some((Time(5), None, false)), ..planned.clone() };
-    let erased = Post { is_erased: true, ..planned.clone() };
-    let mut lines = vec![pin(&planned), pin(&full), pin(&endless), pin(&erased)];
+    let erased = Post { standing: PostStanding::Erased, ..planned.clone() };
+    let imported = full.clone().imported();
+    let mut lines = vec![pin(&planned), pin(&full), pin(&endless), pin(&erased), pin(&imported)];
     lines.extend(states().into_iter().map(|state| pin(&Post { state, ..planned.clone() })));
     let told = ChatNotice {
         count: 2,

@@ -92,7 +92,10 @@ fn between(
 /// The posts of these entries. Those of a parent belong to the parent.
 pub(super) fn posts_along(rows: &dyn Rows, loaded: &Loaded, part: &Path) -> Result<Vec<Post>> {
     let posts = part.spans().iter().map(|span| posts_in(rows, loaded, *span));
-    Ok(posts.collect::<Result<Vec<_>>>()?.concat())
+    let mut posts = posts.collect::<Result<Vec<_>>>()?.concat();
+    // No step concerns those of another store.
+    posts.retain(|post| !post.is_imported());
+    Ok(posts)
 }
 
 /// The posts of the entries of a span.

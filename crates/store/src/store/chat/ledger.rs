@@ -110,6 +110,7 @@ impl Context {
     /// The first part of an answer that was not sent is due, when all before it are there or failed.
     pub(super) fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
         let mut parts = self.rows.posts_of_entries(loaded.row.log, entry, entry)?;
+        parts.retain(|post| !post.is_imported());
         parts.sort_by_key(|post| post.part.0);
         let is_over = |post: &Post| match post.state {
             PostState::Sent | PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_) => true,
@@ -164,7 +165,7 @@ impl Context {
         let posts = match (&post.kind, post.op) {
             (PostKind::Notice(notice), _) if notice.kind == ChatNoticeKind::PostsThatStay => {
                 let mut posts = self.rows.posts(key.log)?;
-                posts.retain(|post| matches!(post.state, PostState::Stays(_)));
+                posts.retain(|post| matches!(post.state, PostState::Stays(_)) && !post.is_imported());
                 posts
             }
             (PostKind::Notice(_), Some(op)) => self.rows.posts_of_op(key.log, op)?,
@@ -180,7 +181,8 @@ impl Context {
         result: PostResult,
         now: Time,
     ) -> Result<Option<bool>> {
-        let before = self.rows.post(key)?.filter(|post| post.place.account == account);
+        let before = self.rows.post(key)?;
+        let before = before.filter(|post| post.place.account == account && !post.is_imported());
         let Some(before) = before else { return Ok(None) };
         let row = self.rows.log(key.log)?;
         let loaded = self.load(row.id)?;

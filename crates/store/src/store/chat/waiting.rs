@@ -93,7 +93,7 @@ impl Context {
 /// Whether an answer is held back: its first part is to be sent, and nothing makes it due.
 fn is_held(post: &Post) -> bool {
     matches!(post.kind, PostKind::Answer(_))
-        && post.state == PostState::Planned
+        && post.task() == Some(PostTask::Send)
         && post.part.0 == 0
         && post.due.is_none()
 }

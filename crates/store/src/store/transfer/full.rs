@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use retake_core::{Effect, Head, OpNo, RunNo};
+use retake_core::{Effect, Head, OpNo, PostNo, RunNo};
 
 use super::{PIECE_BYTES, STEP};
 use crate::error::{Result, StoreError};
 use crate::record::{FullLine, encode_full};
 use crate::rows::{CallerRow, ConversationRow, LogNo, Rows};
 use crate::store::load::load;
-use crate::transfer::{FullConversation, FullEffect, FullParent, FullPiece};
+use crate::transfer::{FullBeside, FullConversation, FullEffect, FullParent, FullPiece};
 
 /// The progress of an export: rows so far, and the end of each conversation.
 #[derive(Debug)]
@@ -21,22 +21,23 @@ struct Cursor {
     ends: Vec<End>,
 }
 
-/// The end of a conversation: its head, and the last run before which all runs have ended.
+/// The end of a conversation: its head, the last run before which all runs have ended, and its last post.
 #[derive(Clone, Copy, Debug)]
 struct End {
     head: Head,
     runs: u64,
+    posts: u64,
 }
 
 impl End {
     fn rows(self) -> u64 {
-        self.head.seq.0 + self.head.op.0 + self.runs
+        self.head.seq.0 + self.head.op.0 + self.runs + self.posts
     }
 }
 
 impl Cursor {
     fn text(&self) -> String {
-        let ends = self.ends.iter().map(|end| format!("{}:{}", end.head, end.runs));
+        let ends = self.ends.iter().map(|end| format!("{}:{}:{}", end.head, end.runs, end.posts));
         std::iter::once(self.done.to_string()).chain(ends).collect::<Vec<_>>().join(",")
     }
 
@@ -44,8 +45,9 @@ impl Cursor {
         let mut words = text.split(',');
         let done = words.next()?.parse().ok()?;
         let end = |word: &str| {
-            let (head, runs) = word.split_once(':')?;
-            Some(End { head: head.parse().ok()?, runs: runs.parse().ok()? })
+            let (rest, posts) = word.rsplit_once(':')?;
+            let (head, runs) = rest.split_once(':')?;
+            Some(End { head: head.parse().ok()?, runs: runs.parse().ok()?, posts: posts.parse().ok()? })
         };
         let ends = words.map(end).collect::<Option<_>>()?;
         Some(Self { done, ends })
@@ -116,9 +118,7 @@ fn begin(rows: &dyn Rows, tree: &[ConversationRow], text: &mut String) -> Result
             archived: row.now.archived,
             entries: Vec::new(),
             ops: Vec::new(),
-            effects: Vec::new(),
-            runs: Vec::new(),
-            permission: None,
+            beside: FullBeside::default(),
         };
         push(text, &FullLine::Conversation(Box::new(line)));
     }
@@ -137,16 +137,17 @@ fn live(rows: &dyn Rows, number: usize, row: &ConversationRow, text: &mut String
             push(text, &FullLine::Run(number, Box::new(run)));
         }
     }
-    Ok(End { head: row.now.head, runs: first.map_or(runs.last.0, |first| first.0 - 1) })
+    let posts = rows.last_posts(row.log, 1)?.first().map_or(0, |post| post.no.0);
+    Ok(End { head: row.now.head, runs: first.map_or(runs.last.0, |first| first.0 - 1), posts })
 }
 
-/// The next rows of one conversation: its entries with their ledger rows, then its operations and its runs. Returns the
+/// The next rows of one conversation: its entries with their ledger rows, then its operations, its runs and its posts. Returns the
 /// number of rows.
 fn rows_from(
     rows: &dyn Rows,
     number: usize,
     row: &ConversationRow,
-    End { head, runs }: End,
+    End { head, runs, posts }: End,
     place: u64,
     text: &mut String,
 ) -> Result<u64> {
@@ -168,6 +169,9 @@ fn rows_from(
     let place = place - head.seq.0;
     if place >= head.op.0 {
         let place = place - head.op.0;
+        if place >= runs {
+            return posts_from(rows, number, row, (place - runs, posts), text);
+        }
         let to = runs.min(place + STEP);
         for run in rows.runs_in(row.log, RunNo(place + 1), RunNo(to))? {
             push(text, &FullLine::Run(number, Box::new(run)));
@@ -186,6 +190,21 @@ fn rows_from(
         push(text, &FullLine::Operation(number, Box::new(op), made_by));
     }
     Ok(to.0 - place)
+}
+
+/// The next posts: after this one, up to the last.
+fn posts_from(
+    rows: &dyn Rows,
+    number: usize,
+    row: &ConversationRow,
+    (place, last): (u64, u64),
+    text: &mut String,
+) -> Result<u64> {
+    let to = last.min(place + STEP);
+    for post in rows.posts_numbered(row.log, PostNo(place + 1), PostNo(to))? {
+        push(text, &FullLine::Post(number, Box::new(post)));
+    }
+    Ok(to - place)
 }
 
 fn line_of(seq: u64, effect: Effect) -> FullEffect {

@@ -122,6 +122,7 @@ impl Context {
         for full in import.conversations {
             let home = self.restore_row(&homes, &full)?;
             self.restore_agent(&home, &full)?;
+            self.restore_posts(&home, &full)?;
             self.restore_log(&home, full)?;
             homes.push(home);
         }
@@ -196,7 +197,7 @@ impl Context {
     /// work, or a waiting message, is ended: nobody carries it out here.
     fn restore_agent(&mut self, home: &ConversationRow, full: &FullConversation) -> Result<()> {
         let bad = |why: String| StoreError::BadExport(format!("conversation {}: {why}", home.id));
-        for effect in &full.effects {
+        for effect in &full.beside.effects {
             let FullEffect { seq, call, tool, class, print, began, state } = effect.clone();
             let asks = usize::try_from(seq).ok().and_then(|seq| full.entries.get(seq.checked_sub(1)?));
             let (entry, _) = asks.ok_or_else(|| bad(format!("nothing asks for call {call}")))?;
@@ -207,7 +208,7 @@ impl Context {
             let effect = Effect { call, conversation, entry, tool, class, print, began, state };
             self.rows.insert_effect(home.root, Key { log: home.log, seq }, &effect)?;
         }
-        let mut runs: Vec<&Run> = full.runs.iter().collect();
+        let mut runs: Vec<&Run> = full.beside.runs.iter().collect();
         runs.sort_by_key(|run| run.no);
         let mut fences = BTreeSet::new();
         let mut waits = false;
@@ -228,7 +229,7 @@ impl Context {
             }
             self.rows.set_run(home, &run)?;
         }
-        match &full.permission {
+        match &full.beside.permission {
             Some(settled) => self.rows.set_permission(home, &settled.forbidding()),
             None => Ok(()),
         }
