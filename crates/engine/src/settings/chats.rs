@@ -160,7 +160,6 @@ pub(super) fn wrong_chats(all: &BTreeMap<String, ChatTable>, text: &str) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::settings::Settings;
 
     fn wrong(text: &str) -> Vec<String> {
