@@ -10,7 +10,7 @@ use retake_wire::OwnerAddress;
 use retake_wire::reply::{GatewayState, GatewayTrouble};
 use retake_wire::{Client, HttpClient};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tracing::Instrument as _;
 
 use super::{Around, one};
@@ -44,12 +44,12 @@ impl Keeper {
         let (mut pause, mut told) = (FIRST, None);
         self.says(None, None);
         loop {
-            let began = Instant::now();
+            let began_ms = SystemClock.now_ms();
             let trouble = match self.try_once().await {
                 Ok(()) => break,
                 Err(trouble) => trouble,
             };
-            if began.elapsed() >= GOOD {
+            if SystemClock.now_ms().saturating_sub(began_ms) >= millis(GOOD) {
                 (pause, told) = (FIRST, None);
             }
             if told.as_ref() != Some(&trouble) {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Child;
 
+use retake_engine::clock::{Clock as _, SystemClock};
 use retake_fakes::telegram::{TOKEN, Telegram};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -51,8 +52,7 @@ impl Scene {
         let fake = runtime.block_on(Telegram::start());
         fake.add_chat(json!({ "id": ANNA, "type": "private", "first_name": "Anna" }));
         // Messages of long ago would not be answered.
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-        fake.control().set_now_ms(i64::try_from(now.as_millis()).expect("before the end of time"));
+        fake.control().set_now_ms(SystemClock.now_ms());
         Self { world: World::new(), fake, runtime }
     }
 

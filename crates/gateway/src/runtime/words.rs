@@ -69,12 +69,9 @@ fn sentence(notice: &ChatNotice, capabilities: &Capabilities) -> Sentence {
         ChatNotice::Help => Sentence::Help(prefix),
         ChatNotice::NewConversation => Sentence::NewConversation,
         ChatNotice::Stopped => Sentence::Stopped,
-        ChatNotice::Status { running, to_send, to_delete } => Sentence::Status(Status {
-            is_running: *running,
-            to_send: *to_send,
-            to_delete: *to_delete,
-            ..Status::default()
-        }),
+        ChatNotice::Status { running, to_send, to_delete } => {
+            Sentence::Status(Status { is_running: *running, to_send: *to_send, to_delete: *to_delete })
+        }
         ChatNotice::PostsThatStay { posts } => Sentence::PostsThatStay(counts(posts, capabilities)),
         ChatNotice::PartNotSent { part, of } => Sentence::PartNotSent { part: *part, of: *of },
         ChatNotice::Missed { count } => Sentence::Missed(*count),

@@ -99,16 +99,19 @@ pub async fn gateways_case_89_imported_chat_is_history(store: Arc<Store>) {
     assert_eq!(work.iter().map(|work| work.post.place.chat.as_str()).collect::<Vec<_>>(), ["here"]);
 }
 
+/// A change of an export, with a long text.
+type Change = fn(&mut FullImport, &str);
+
 /// Posts and origins that make no sense are refused, and nothing is stored.
 pub async fn gateways_case_90_chat_of_a_bad_export_is_refused(store: Arc<Store>) {
     let scene = exported(Arc::clone(&store)).await;
     let long = "x".repeat(2000);
-    let changes: [(&str, fn(&mut FullImport, &str)); 5] = [
+    let changes: [(&str, Change); 5] = [
         ("shows no answer", |all, _| {
-            all.conversations[0].beside.posts[0].kind = PostKind::Answer(retake_core::Seq(99))
+            all.conversations[0].beside.posts[0].kind = PostKind::Answer(retake_core::Seq(99));
         }),
         ("shows no answer", |all, _| {
-            all.conversations[0].beside.posts[0].kind = PostKind::Answer(retake_core::Seq(1))
+            all.conversations[0].beside.posts[0].kind = PostKind::Answer(retake_core::Seq(1));
         }),
         ("is in no place", |all, long| all.conversations[0].beside.posts[0].place.chat = long.to_owned()),
         ("is in no place", |all, _| all.conversations[0].beside.posts[0].ids = vec![String::new()]),
