@@ -232,7 +232,7 @@ fn sentences_are_short_and_in_one_line() {
 fn help_has_a_line_for_each_command() {
     let help = Sentence::Help(CommandPrefix::Bang).text();
     assert_eq!(help.lines().count(), crate::commands::TABLE.len());
-    assert!(help.contains("!rewind [N]: take back"), "{help}");
+    assert!(help.contains("!rewind [N]: choose the turn"), "{help}");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn names_are_shown_on_one_line_and_shortened() {
     let long = Sentence::Approval(Approval::Approved("a\u{301}".repeat(500))).text();
     assert_eq!(long, format!("Approved by {}….", "a\u{301}".repeat(20)));
     let many = Sentence::Refusal(Refusal::TurnsOf(vec!["A".into(); 50])).text();
-    assert!(many.contains("A, A, A, A, A and 45 others wrote"), "{many}");
+    assert!(many.contains("messages of A, A, A, A, A and 45 others"), "{many}");
 }
 
 fn fate() -> impl Strategy<Value = Fate> {

@@ -77,15 +77,19 @@ impl Context {
         };
         let asked = posts.filter(is_it).find(|post| post.state != PostState::Cancelled);
         let buttons = vec![ChatButton::SendWaiting, ChatButton::Cancel];
-        let asks = ChatQuestion { person, head: Head::default(), files: None, round: 0, buttons };
-        let notice = |count| ChatNotice { kind, count, asks: Some(asks), ..ChatNotice::default() };
+        let notice = |count, person| {
+            let asks = ChatQuestion { person, head: Head::default(), files: None, round: 0, buttons };
+            ChatNotice { kind, count, asks: Some(asks), ..ChatNotice::default() }
+        };
         match asked {
             Some(post) => {
                 let PostKind::Notice(before) = &post.kind else { return Ok(()) };
-                let notice = notice(before.count.saturating_add(1));
+                // The person of the first one decides about all.
+                let person = before.asks.as_ref().and_then(|asks| asks.person.clone());
+                let notice = notice(before.count.saturating_add(1), person);
                 self.reword(loaded, post, notice, None, now)
             }
-            None => self.plan_notice(loaded, place, notice(1), None, None, now).map(drop),
+            None => self.plan_notice(loaded, place, notice(1, person), None, None, now).map(drop),
         }
     }
 }
