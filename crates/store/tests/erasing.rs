@@ -154,11 +154,12 @@ async fn gateways_case_77_digests_of_erased_posts_and_messages_are_in_no_file_an
     let origin = ChatOrigin { place, message: "m1".into(), person: "anna".into() };
     let chat = ChatArrival { origin, keys: vec!["k1".into()], also: Vec::new(), content: [0xec; 16] };
     let ask = stage.saying(Role::User, vec![Part::text("question")]);
-    let now = Time(ask.by.time.0 + 1);
     let member = Principal::Member { account: "chat".into(), person: SECRET.into() };
     let by = ChangeOrigin { chat: Some(Arc::new(chat)), ..ask.by.clone() };
     stage.send(SayRequest { by, ..ask }).await.expect("asked");
-    stage.send(stage.saying(Role::Assistant, vec![Part::text("answer")])).await.expect("answered");
+    let answer = stage.saying(Role::Assistant, vec![Part::text("answer")]);
+    let now = Time(answer.by.time.0 + 1);
+    stage.send(answer).await.expect("answered");
     let work = stage.store.take_posts("chat".into(), now, 9).await.expect("leased");
     let (key, digest) = (work[0].key, "d1ge57d1ge57".to_owned());
     let sending = PostResult::Sending { parts: 1, digest: digest.clone() };

@@ -298,9 +298,10 @@ impl Post {
         }
     }
 
-    /// The same while a gateway works on it: it is due again when the lease ends.
+    /// The same while a gateway works on it: it is due again when the lease ends. Nobody reported of a deletion that left before.
     pub fn leased(mut self, now: Time) -> Self {
-        self.due = Some(lease_end(now));
+        self.answered(false);
+        self.due = self.task().map(|_| lease_end(now));
         self
     }
 
@@ -428,6 +429,8 @@ impl Post {
                 self.ids.extend(more);
                 (self.due, self.is_done) = (None, true);
             }
+            // It keeps its old words.
+            (PostState::Sent, PostResult::Failed(_)) => (self.due, self.is_done) = (None, true),
             // A lost one was looked for, and is certainly not there.
             (
                 PostState::Sending | PostState::Lost | PostState::Sent | PostState::Stays(_),
@@ -472,6 +475,7 @@ impl Post {
             PostState::Planned if is_over => {
                 (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None);
             }
+            PostState::Sent if is_over => (self.due, self.is_done) = (None, true),
             PostState::Lost if is_over || (self.may_be_gone() && is_late) => self.due = None,
             _ => self.due = Some(at),
         }

@@ -49,14 +49,18 @@ impl SettingsFile {
             let live = match Settings::load(path) {
                 Ok(settings) => {
                     self.unreported = None;
-                    Live { permission: settings.permission(), chat: settings.chat }
+                    // A file that is away for a moment opens no chat.
+                    let chat = match (now, known) {
+                        (None, Some(known)) => closed(known.chat),
+                        _ => settings.chat.clone(),
+                    };
+                    Live { permission: settings.permission(), chat }
                 }
                 Err(error) => {
                     self.unreported = Some(error.into());
                     let known = known
                         .unwrap_or_else(|| Live { permission: configured.clone(), chat: BTreeMap::new() });
-                    let chat = known.chat.into_iter().map(|(name, table)| (name, table.closed())).collect();
-                    Live { permission: known.permission.forbidding(), chat }
+                    Live { permission: known.permission.forbidding(), chat: closed(known.chat) }
                 }
             };
             self.read = Some((now, live));
@@ -69,6 +73,10 @@ impl SettingsFile {
     pub(super) fn unreported(&mut self) -> Option<EngineError> {
         self.unreported.take()
     }
+}
+
+fn closed(tables: BTreeMap<String, ChatTable>) -> BTreeMap<String, ChatTable> {
+    tables.into_iter().map(|(name, table)| (name, table.closed())).collect()
 }
 
 #[cfg(test)]
@@ -107,7 +115,10 @@ mod tests {
         let path = dir.path().join("config.toml");
         let mut file = SettingsFile::default();
         let mut admits = |text: &str| {
-            std::fs::write(&path, text).expect("written");
+            match text.is_empty() {
+                true => std::fs::remove_file(&path).expect("removed"),
+                false => std::fs::write(&path, text).expect("written"),
+            }
             let live = file.look(&path, &Permission::default());
             ["a", "b"].map(|name| {
                 let table = &live.chat[name];
@@ -118,6 +129,8 @@ mod tests {
             "[chat.a]\npolicy = \"open\"\nlist = [\"*\"]\n[chat.b]\npolicy = \"list\"\nlist = [\"eve\"]\n";
         assert_eq!(admits(right), [(true, true), (true, false)]);
         assert_eq!(admits(&format!("{right}[chat\n")), [(false, true), (false, false)]);
+        assert_eq!(admits(right), [(true, true), (true, false)]);
+        assert_eq!(admits(""), [(false, true), (false, false)], "the file is away");
         assert_eq!(admits(right), [(true, true), (true, false)]);
     }
 

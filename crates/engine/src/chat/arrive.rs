@@ -208,14 +208,14 @@ impl Engine {
         }
     }
 
-    /// Starts a run, and tells its place if it fails. It is refused if the conversation or the files are not as the person has seen them.
+    /// Starts a run, and tells its place if it fails. Returns whether it began. It is refused if the conversation or the files are not as the person has seen them.
     pub(super) async fn run_for_chat(
         self: &Arc<Self>,
         of: ConversationId,
         message: &ChatMessage,
         (start, seen): (Start, Option<Seen>),
         by: ChangeOrigin,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (seen, digest) =
             seen.map_or((SeenState::Anything, None), |(head, files)| (SeenState::Since(head), files));
         let files = FileOptions { stop: true, seen: digest, ..FileOptions::default() };
@@ -232,12 +232,12 @@ impl Engine {
                     self.store().note_chat_event(account, keys, ArrivalOutcome::Done, self.now()).await?;
                 }
                 let told = problem_notice(ChatNoticeKind::RunFailed, &error);
-                let told = self.notify_chat(of, &message.place, told, Some(&message.message), None).await;
-                return told.map(drop);
+                self.notify_chat(of, &message.place, told, Some(&message.message), None).await?;
+                return Ok(false);
             }
         };
         self.follow_for_chat(of, message, events, attended);
-        Ok(())
+        Ok(true)
     }
 
     /// The bindings of a chat go with it to its new id.

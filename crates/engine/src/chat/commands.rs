@@ -228,7 +228,12 @@ impl Engine {
                 };
                 match refusal {
                     Some(refusal) => refusal,
-                    None => return self.run_for_chat(of, message, (Start::Retry(last), None), by).await,
+                    None => {
+                        return self
+                            .run_for_chat(of, message, (Start::Retry(last), None), by)
+                            .await
+                            .map(drop);
+                    }
                 }
             }
         };

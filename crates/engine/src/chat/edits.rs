@@ -187,7 +187,10 @@ impl Engine {
             }
             _ => (Start::Say(spoken(&whole), None), None),
         };
-        self.run_for_chat(of, &whole, (start, seen), by).await?;
+        // The new wording is kept until it is a turn: a notice has told why it is none.
+        if !self.run_for_chat(of, &whole, (start, seen), by).await? {
+            return self.question_of_edit(of, &whole, may_all, &self.member(event, &whole)).await.map(Some);
+        }
         self.store().set_draft(of, kept, Vec::new()).await?;
         Ok(None)
     }

@@ -105,8 +105,9 @@ impl Engine {
         });
         let Some((asked, place)) = asked else { return stale() };
         let Some(binding) = self.store().chat_binding(place.clone()).await? else { return stale() };
-        // An approval is asked in the chat of an owner, whatever is bound there.
-        if binding.conversation != asked.of && !asked.is_about_a_call() {
+        // An approval is asked in the chat of an owner, whatever is bound there. Answers may wait of an earlier conversation.
+        let is_of_old = asked.is_about_a_call() || asked.told.kind == ChatNoticeKind::AnswersWait;
+        if binding.conversation != asked.of && !is_of_old {
             return stale();
         }
         let message = ChatMessage { is_shared: binding.is_shared, ..message_of(press, place) };
@@ -209,6 +210,8 @@ impl Engine {
     ) -> Result<ChatNotice> {
         let Some(button) = asked.asks.buttons.get(number) else { return Ok(notice(ChatNoticeKind::Stale)) };
         match &asked.asks.person {
+            // It may concern answers to several people: an owner decides, too.
+            Some(_) if role == ChatRole::Owner && asked.told.kind == ChatNoticeKind::AnswersWait => {}
             Some(person) if *person != message.person => return Ok(notice(ChatNoticeKind::NotYours)),
             None if role != ChatRole::Owner => return Ok(notice(ChatNoticeKind::OwnersOnly)),
             _ => {}

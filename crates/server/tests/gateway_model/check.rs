@@ -260,10 +260,13 @@ pub(super) fn counts(before: &Seen, after: &Seen, number: usize, is_blind: bool)
     // A notice is edited once. What was still tried then is in the ledger later.
     let trying = posts.trying as usize;
     let all = told.0 + told.1 + trying;
+    // Nobody knows of these; the chat does.
+    let doubt = posts.unknown as usize;
+    let there = found.0 + found.1;
     let is_said = told.1 <= found.1
         && told.0 <= found.0 + unknown
-        && (found.0 + found.1..=found.0 + found.1 + unknown).contains(&all)
-        && (trying > 0 || told.1 == found.1);
+        && (there.saturating_sub(doubt)..=there + unknown).contains(&all)
+        && (trying + doubt > 0 || told.1 == found.1);
     assert!(is_said || is_blind, "the notice says {told:?}, and the chat {found:?}: {posts:?}");
     posts.sum() > 0
 }

@@ -43,7 +43,7 @@ impl Post {
     }
 
     /// Whether the platform said of the request for its deletion that it did nothing. If nobody knows, it may be gone from then on.
-    fn answered(&mut self, untouched: bool) {
+    pub(super) fn answered(&mut self, untouched: bool) {
         if self.state != PostState::Deleting || !self.is_done {
             return;
         }

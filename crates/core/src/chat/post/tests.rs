@@ -161,6 +161,9 @@ fn undo_keeps_a_post_unless_the_request_for_its_deletion_may_have_left() {
         assert!(lost.may_be_gone());
         assert_eq!((lost.task(), lost.due), (None, None));
     }
+    // Its gateway has ended: the next one does nothing.
+    let taken = left.clone().leased(NOW);
+    assert_eq!((taken.may_be_gone(), taken.task(), taken.due), (true, None, None));
     // A redo takes it back again.
     let redone = left.wanted(false, OpNo(9), NOW).settled(PostResult::Later(NOW), NOW);
     assert_eq!((redone.state, redone.op), (PostState::Deleting, Some(OpNo(9))));
@@ -209,4 +212,16 @@ fn requests_that_may_have_worked_are_counted() {
     // None may have worked.
     let other = sending(planned()).settled(PostResult::Later(Time(NOW.0 + 1)), NOW);
     assert_eq!((other.state, other.task()), (PostState::Planned, Some(PostTask::Send)));
+}
+
+/// An edit that the platform refuses is over: the post keeps its words, and is not tried for ever.
+#[test]
+fn refused_edit_of_a_notice_is_over() {
+    let notice = Post::planned(ChatPlace::default(), PostKind::Notice(ChatNotice::default()), None, NOW);
+    let shown = Post { due: Some(NOW), ..sent(sending(notice), None, true) };
+    assert_eq!(shown.task(), Some(PostTask::Edit));
+    let refused = shown.clone().settled(PostResult::Failed(PostFailure::Refused), NOW);
+    assert_eq!((refused.state, refused.task(), refused.is_done), (PostState::Sent, None, true));
+    let given_up = shown.settled(PostResult::Later(Time(NOW.0 + TRIED_MS + 1)), NOW);
+    assert_eq!((given_up.state, given_up.task()), (PostState::Sent, None));
 }

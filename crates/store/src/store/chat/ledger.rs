@@ -34,6 +34,10 @@ impl Store {
                 }
                 let post = post.leased(now);
                 context.rows.set_post(&row, &post)?;
+                // A post that may be gone and is wanted again is left alone.
+                if post.task().is_none() {
+                    continue;
+                }
                 let text = match post.kind {
                     PostKind::Answer(entry) if task != PostTask::Delete => {
                         let entry = context.rows.entry(Key { log: key.log, seq: entry.0 })?;
