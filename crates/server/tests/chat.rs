@@ -24,20 +24,7 @@ use retake_wire::{Action, Client, Part, Problem, Request, request};
 
 use super::world::{Desk, apply, get, log, variant};
 
-use platform::{Gateway, conversation, in_group, in_private, paired, pairs, says, texts};
-
-/// What a notice of a rewind says: the turns and the counts.
-fn rewound(count: u32, posts: PostCounts) -> ChatNotice {
-    ChatNotice::Step {
-        step: ChatStep::Rewind,
-        count,
-        by: Some("Ann".to_owned()),
-        posts,
-        files: 0,
-        stopped: None,
-        lost: 0,
-    }
-}
+use platform::{Gateway, conversation, in_group, in_private, paired, pairs, rewound, says, texts};
 
 #[tokio::test]
 async fn gateways_case_01_and_02_event_that_is_delivered_again_is_done_once() {

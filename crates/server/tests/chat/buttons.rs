@@ -7,7 +7,7 @@ use retake_wire::chat::{
 use retake_wire::{Action, Request};
 
 use super::super::world::{Desk, apply};
-use super::platform::{Gateway, conversation, in_group, paired, pairs, says, texts};
+use super::platform::{Gateway, conversation, in_group, paired, pairs, rewound, says, texts};
 
 /// Three turns of Ann in her private chat.
 async fn three_turns() -> (Desk, Gateway, String) {
@@ -32,18 +32,8 @@ fn confirm(turns: u32, posts: u32) -> ChatNotice {
     ChatNotice::Confirm { turns, files: 0, posts, others: Vec::new() }
 }
 
-/// The notice of a rewind, with the posts that are gone.
-fn rewound(count: u32, gone: u32) -> ChatNotice {
-    let posts = PostCounts { gone, ..PostCounts::default() };
-    ChatNotice::Step {
-        step: ChatStep::Rewind,
-        count,
-        by: Some("Ann".to_owned()),
-        posts,
-        files: 0,
-        stopped: None,
-        lost: 0,
-    }
+fn gone(posts: u32) -> PostCounts {
+    PostCounts { gone: posts, ..PostCounts::default() }
 }
 
 /// The button below an answer goes back to before its turn, with the question and the rights of the command.
@@ -60,7 +50,7 @@ async fn button_below_an_answer_takes_its_turn_back() {
     let told = gateway.presses(&says("", ""), third.clone()).await;
     let Some(ChatNotice::Step { step: ChatStep::Rewind, count: 1, .. }) = told else { panic!("{told:?}") };
     let notices = gateway.works(1).await;
-    assert_eq!(notices.last(), Some(&rewound(1, 1)), "{notices:?}");
+    assert_eq!(notices.last(), Some(&rewound(1, gone(1))), "{notices:?}");
     assert_eq!((gateway.answers(), texts(&desk, &of).await), (2, 4));
     // It was taken back already.
     let nothing = refused(ChatRefusal::Nothing { verb: ChatVerb::Rewind });
@@ -95,7 +85,7 @@ async fn rewind_of_one_turn_is_made_and_one_of_more_turns_is_asked_about_first()
     let told = gateway.presses(&says("", ""), button.clone()).await;
     let Some(ChatNotice::Step { step: ChatStep::Rewind, count: 2, .. }) = told else { panic!("{told:?}") };
     let notices = gateway.works(1).await;
-    assert_eq!(notices.last(), Some(&rewound(2, 2)), "{notices:?}");
+    assert_eq!(notices.last(), Some(&rewound(2, gone(2))), "{notices:?}");
     assert_eq!((gateway.answers(), texts(&desk, &of).await), (1, 2));
     // The question has become the answer, without buttons, and there is no second notice.
     assert_eq!(gateway.there.len(), 2, "{:?}", gateway.there);
@@ -147,7 +137,7 @@ async fn gateways_case_72_picker_shows_eight_turns_and_older_ones_and_a_new_list
     // One turn needs no question.
     gateway.presses(&says("", ""), gateway.button(&turn("turn 9"))).await;
     let notices = gateway.works(1).await;
-    assert_eq!(notices.last(), Some(&rewound(1, 1)), "{notices:?}");
+    assert_eq!(notices.last(), Some(&rewound(1, gone(1))), "{notices:?}");
     assert_eq!((texts(&desk, &of).await, gateway.answers()), (16, 8));
 }
 
@@ -280,7 +270,7 @@ async fn question_is_answered_in_words_where_there_are_no_buttons() {
     gateway.works(1).await;
     gateway.commands(says("9", "/confirm"), ChatVerb::Confirm, None).await;
     let notices = gateway.works(1).await;
-    assert_eq!(notices.last(), Some(&rewound(2, 2)), "{notices:?}");
+    assert_eq!(notices.last(), Some(&rewound(2, gone(2))), "{notices:?}");
     assert_eq!((texts(&desk, &of).await, gateway.answers()), (2, 1));
 }
 

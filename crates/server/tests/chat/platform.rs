@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use retake_wire::chat::{
     Addressed, Arrival, Arrive, Arrived, Audience, ButtonLabel, ChatButton, ChatCommand, ChatNotice,
-    ChatVerb, Deletion, GatewayConnect, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair, Person,
-    Place, PostAction, PostContent, PostOutcome, PostWork,
+    ChatStep, ChatVerb, Deletion, GatewayConnect, GatewaySettle, GatewayTake, Inbound, InboundMessage, Pair,
+    Person, Place, PostAction, PostContent, PostCounts, PostOutcome, PostWork,
 };
 use retake_wire::reply::{Conversations, Entries};
 use retake_wire::request::List;
@@ -294,4 +294,17 @@ pub(super) async fn conversation(desk: &Desk) -> String {
 pub(super) async fn texts(desk: &Desk, id: &str) -> usize {
     let Entries { entries, .. } = get!(desk, Entries, Request::Log(log(id)));
     entries.len()
+}
+
+/// What a notice of a rewind says: the turns and the counts.
+pub(super) fn rewound(count: u32, posts: PostCounts) -> ChatNotice {
+    ChatNotice::Step {
+        step: ChatStep::Rewind,
+        count,
+        by: Some("Ann".to_owned()),
+        posts,
+        files: 0,
+        stopped: None,
+        lost: 0,
+    }
 }

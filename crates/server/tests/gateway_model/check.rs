@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retake_gateway::Resend;
 use retake_wire::Role;
 use retake_wire::chat::{ChatNotice, ChatStep, PostKind, PostLine, PostStatus};
 use retake_wire::reply::Entry;
@@ -55,7 +54,7 @@ impl Seen {
         match row.state {
             PostStatus::Planned | PostStatus::Sending | PostStatus::Deleting => false,
             // A platform that recognises posts loses none: only an answer about a deletion, before an undo.
-            PostStatus::Unknown => play.platform.resend() == [Resend::Send] || Self::is_asked(play, row),
+            PostStatus::Unknown => play.platform.is_blind() || Self::is_asked(play, row),
             _ => true,
         }
     }
@@ -162,7 +161,7 @@ fn answers(play: &Play, seen: &Seen) {
 /// The chat shows each part of the answers on the path once, and of the others only what the ledger reports.
 fn posts(play: &Play, seen: &Seen) {
     let (on_path, shown) = (seen.on_path(), seen.shown());
-    let is_blind = play.platform.resend() == [Resend::Send];
+    let is_blind = play.platform.is_blind();
     for ((answer, part), posts) in &shown {
         let number = seen.places[*answer].expect("it answers somebody");
         for post in posts {
@@ -214,7 +213,7 @@ fn ledger(play: &Play, seen: &Seen) {
         some.map(|(_, posts)| posts.len()).sum::<usize>()
     };
     let (there, left) = (count(true), count(false));
-    match play.platform.resend() == [Resend::Send] {
+    match play.platform.is_blind() {
         // A post whose answer was lost may be there twice, or once and unknown.
         true => {
             assert!(sent + stays <= there + left, "{sent} and {stays} rows, {there} and {left} in the chat");

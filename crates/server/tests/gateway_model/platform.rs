@@ -57,6 +57,7 @@ pub(super) struct Inside {
     /// Calls that took effect and whose answer was lost.
     pub(super) lost: usize,
     pub(super) deletions: usize,
+    refused_to_look: bool,
     /// Answers that were seen off the path when a post of them was deleted.
     pub(super) taken: HashSet<usize>,
     feed: Vec<Event>,
@@ -106,8 +107,9 @@ impl Platform {
         lock(&self.inside)
     }
 
-    pub(super) fn resend(&self) -> &'static [Resend] {
-        self.capabilities.resend
+    /// Whether it may not know a post again whose answer was lost: it has no way, or has refused to look.
+    pub(super) fn is_blind(&self) -> bool {
+        self.capabilities.resend == [Resend::Send] || self.inside().refused_to_look
     }
 
     /// Lets an event arrive. With `is_last` it waits until nothing else goes on.
@@ -327,7 +329,10 @@ impl Adapter for Platform {
     }
 
     async fn find(&self, place: &Place, marker: &Marker, _: i64) -> Result<Found, Failure> {
-        self.begins("find")?;
+        if let Err(failure) = self.begins("find") {
+            self.inside().refused_to_look |= matches!(failure, Failure::Refused(_));
+            return Err(failure);
+        }
         if !self.capabilities.resend.contains(&Resend::Find) {
             return Ok(Found::CannotTell);
         }

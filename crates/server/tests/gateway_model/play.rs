@@ -369,8 +369,6 @@ impl Play {
             1 => Fault::Fails(Failure::Unknown),
             2 => Fault::Fails(Failure::Unreachable),
             3..5 => Fault::LostAfter,
-            // A platform that finds no posts sends them twice at most. This one finds them.
-            5 | 6 if method == "find" => Fault::Fails(wait()),
             5 => Fault::Fails(Failure::Refused(Refused::Other)),
             6 => Fault::Fails(Failure::Refused(Refused::NotPermitted)),
             _ => Fault::Slow,
@@ -486,7 +484,7 @@ impl Play {
             self.settles(seed, false).await;
             check::all(self).await;
             let after = Seen::now(self).await;
-            let is_blind = self.platform.resend() == SEND;
+            let is_blind = self.platform.is_blind();
             self.tally.counted += usize::from(check::counts(&before, &after, place, is_blind));
         }
     }
