@@ -9,7 +9,7 @@ use retake_core::{
     Action, Apply, ChatPlace, ChatRole, ConversationId, Deletion, Part, PostResult, PostTask, PostWork,
     SeenState, Time,
 };
-use retake_engine::{Arrived, ChatEvent, ChatMessage, Engine, FileOptions, GatewayEvent};
+use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatPreviews, Engine, FileOptions, GatewayEvent};
 
 use crate::GatewayArguments;
 use crate::report::Report;
@@ -155,7 +155,10 @@ impl Chat<'_> {
     }
 
     async fn take(&self, wait: Duration) -> anyhow::Result<Vec<PostWork>> {
-        Ok(self.engine.chat_take("bench".into(), "one".into(), wait, AT_ONCE).await?)
+        Ok(self
+            .engine
+            .chat_take("bench".into(), "one".into(), (wait, AT_ONCE), ChatPreviews::default())
+            .await?)
     }
 
     async fn settle(&mut self, work: &PostWork, result: PostResult) -> anyhow::Result<()> {
@@ -200,12 +203,14 @@ impl Chat<'_> {
         match work.task {
             PostTask::Send | PostTask::Resend => {
                 let digest = "d".repeat(32);
-                self.settle(work, PostResult::Sending { parts: 1, digest }).await?;
+                self.settle(work, PostResult::Sending { parts: 1, digest, is_preview: false }).await?;
                 let ids = vec![format!("post-{}", work.key)];
                 self.settle(work, PostResult::Sent { ids, at: Time(1), deadline: None, deletable: true })
                     .await
             }
-            PostTask::Edit => self.settle(work, PostResult::Edited(Vec::new())).await,
+            PostTask::Edit => {
+                self.settle(work, PostResult::Edited { ids: Vec::new(), is_preview: false }).await
+            }
             PostTask::Delete => self.settle(work, PostResult::Deleted(Deletion::Gone)).await,
         }
     }

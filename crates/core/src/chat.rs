@@ -4,6 +4,7 @@
 mod counts;
 mod notice;
 mod post;
+mod preview;
 mod question;
 mod step_posts;
 
@@ -13,6 +14,7 @@ pub use post::{
     Deletion, Post, PostFailure, PostKey, PostKind, PostNo, PostResult, PostStanding, PostState, PostTask,
     PostWork, SendAttempt, StayCause,
 };
+pub use preview::Preview;
 pub use question::{AskedStep, ChatButton, ChatQuestion};
 pub use step_posts::{PlacePosts, missing_parts, step_posts};
 

@@ -64,7 +64,7 @@ pub use chat::{
     ArrivalOutcome, AskedStep, ChatAccount, ChatArrival, ChatBinding, ChatButton, ChatEntry, ChatMessageRow,
     ChatNotice, ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatQuestion, ChatRole, Deletion,
     PlacePosts, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostStanding,
-    PostState, PostTask, PostWork, SendAttempt, StayCause, missing_parts, post_counts, step_posts,
+    PostState, PostTask, PostWork, Preview, SendAttempt, StayCause, missing_parts, post_counts, step_posts,
 };
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{

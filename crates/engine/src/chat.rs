@@ -7,12 +7,14 @@ mod commands;
 mod edits;
 mod pairing;
 mod press;
+mod previews;
 mod steps;
 mod waiting;
 mod work;
 
 pub(crate) use edits::OF_CHATS;
 pub use press::{ChatPress, button_data};
+pub use previews::ChatPreviews;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +48,8 @@ pub(crate) struct ChatState {
     edits: waiting::WaitingEdits,
     /// The number of the newest request for work of each account.
     takes: Mutex<BTreeMap<String, u64>>,
+    /// The answers that are shown while they are written.
+    shown: previews::ShownNow,
 }
 
 /// A run of a chat is at work, until this is dropped.

@@ -61,7 +61,8 @@ pub use agent::{
     PermissionChange, SettledRules, Todo, TodoState, Used,
 };
 pub use chat::{
-    Arrived, ChatEvent, ChatMessage, ChatPress, ChatVerb, GatewayConnected, GatewayEvent, button_data,
+    Arrived, ChatEvent, ChatMessage, ChatPress, ChatPreviews, ChatVerb, GatewayConnected, GatewayEvent,
+    button_data,
 };
 pub use confinement::Confinement;
 pub use drafts::DraftHome;

@@ -6,6 +6,7 @@ mod chats;
 mod files;
 mod outbox;
 mod poster;
+mod previews;
 mod providers;
 mod raw;
 mod readings;

@@ -28,8 +28,8 @@ pub struct Capabilities {
     pub edits: bool,
     /// What to do with a request whose answer was lost, in this order.
     pub resend: &'static [Resend],
-    /// How an answer can be shown while it is written, best first: in private and in shared places.
-    pub streaming: [&'static [Streaming]; 2],
+    /// Whether an answer is shown while it is written, by edits of its first post: in private and in shared places.
+    pub previews: [bool; 2],
     /// Whether posts can have buttons.
     pub buttons: bool,
     /// Whether a notice can be shown to one person only.
@@ -106,15 +106,4 @@ pub enum Resend {
     Find,
     /// Send it again. Where this comes first, the post may be there twice, so it is reported as unknown.
     Send,
-}
-
-/// How an answer can be shown while it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Streaming {
-    /// The platform shows a draft that leaves no message.
-    Draft,
-    /// The platform lets us append to a message.
-    Append,
-    /// By edits of a post.
-    Edit,
 }

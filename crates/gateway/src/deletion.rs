@@ -82,7 +82,7 @@ mod tests {
             edits_are_messages: false,
             edits: true,
             resend: &[],
-            streaming: [&[], &[]],
+            previews: [false, false],
             buttons: false,
             ephemeral: false,
             spacing: [Duration::ZERO; 2],

@@ -28,7 +28,7 @@ use crate::adapter::{
     Adapter, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SetupStep, StyledText,
 };
 use crate::capabilities::{
-    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
+    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend,
 };
 use crate::failure::Failure;
 
@@ -65,7 +65,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     // The nonce is known for "past few minutes" [D]: we rely on three.
     resend: &[Resend::Again(Duration::from_mins(3)), Resend::Find, Resend::Send],
     // There are no drafts [D].
-    streaming: [&[Streaming::Edit], &[Streaming::Edit]],
+    previews: [true, true],
     // Message components [D].
     buttons: true,
     // As an answer to a press [D].

@@ -12,7 +12,6 @@ pub mod matrix;
 #[cfg(test)]
 mod odd;
 pub mod platforms;
-pub mod preview;
 pub mod rate;
 mod runtime;
 pub mod sentences;
@@ -25,7 +24,7 @@ pub use adapter::{
     SetupStep, Style, Styled, StyledText,
 };
 pub use capabilities::{
-    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
+    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend,
 };
 pub use deletion::{OwnPost, batches};
 pub use discord::{Discord, DiscordConfig};

@@ -50,7 +50,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     // Per device, kept for 24 h by Synapse [S][T]; an hour of margin. Then our key in the content [T].
     resend: &[Resend::Again(Duration::from_secs(23 * 60 * 60)), Resend::Find, Resend::Send],
     // Each edit is an event, and Synapse allows 0.2 a second [S][T].
-    streaming: [&[], &[]],
+    previews: [false, false],
     // [D]
     buttons: false,
     // [D]

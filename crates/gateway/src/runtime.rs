@@ -151,7 +151,7 @@ pub async fn run(
     let mut stop = pin!(stop);
     let Options { account, holder, clock, seed, limits, health } = options;
     let mut jitter = Jitter::new(seed);
-    let owner = Owner::new(client, account, holder, seed ^ u64::MAX);
+    let owner = Owner::new(client, (account, holder), adapter.capabilities(), seed ^ u64::MAX);
     let us = tokio::select! {
         us = identify(&*adapter, &mut jitter, &health) => us?,
         _ = &mut stop => return Ok(()),

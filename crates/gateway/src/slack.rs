@@ -23,9 +23,7 @@ use tokio::sync::OnceCell;
 use crate::adapter::{
     Adapter, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SentFile, SetupStep,
 };
-use crate::capabilities::{
-    Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
-};
+use crate::capabilities::{Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend};
 use crate::failure::{Failure, Refused};
 use api::{Api, Form};
 use event::Reader;
@@ -67,7 +65,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     // The marker is in the metadata [D][T].
     resend: &[Resend::Find, Resend::Send],
     // `chat.startStream` needs methods of its own, which the trait does not have yet.
-    streaming: [&[Streaming::Edit], &[Streaming::Edit]],
+    previews: [true, true],
     buttons: true,
     ephemeral: true,
     // One per second in a channel, several hundred per minute in a workspace [D].

@@ -20,7 +20,7 @@ use crate::adapter::{
     Adapter, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SetupStep,
 };
 use crate::capabilities::{
-    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
+    BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend,
 };
 use crate::failure::{Failure, Refused};
 use api::{Api, CallError};
@@ -63,7 +63,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     // No key, no history.
     resend: &[Resend::Send],
     // Drafts (`sendMessageDraft`) need a method of their own, which the trait does not have yet.
-    streaming: [&[Streaming::Edit], &[Streaming::Edit]],
+    previews: [true, true],
     buttons: true,
     // A text for one person only is possible as the answer to a press, not as a message.
     ephemeral: false,

@@ -111,7 +111,7 @@ async fn gateways_case_45_and_46_post_that_is_not_wanted_any_more_is_never_sent_
     gateway.says(says("1", "one")).await;
     let work = gateway.takes(5000).await;
     let [work] = work.as_slice() else { panic!("{work:?}") };
-    let sending = || PostOutcome::Sending { parts: 1, digest: "d".to_owned() };
+    let sending = || PostOutcome::Sending { parts: 1, digest: "d".to_owned(), is_preview: false };
     let id = conversation(&desk).await;
     // Taken back before the request leaves.
     desk.does(apply(&id, Action::Rewind { entry: "t1".to_owned() })).await;
@@ -397,7 +397,8 @@ async fn token_of_a_gateway_permits_nothing_but_its_account() {
         Ok(_) => "done".to_owned(),
         Err(problem) => problem.code.to_string(),
     };
-    let other = GatewayTake { account: "other".into(), holder: "one".into(), wait_ms: 0, most: None };
+    let other =
+        GatewayTake { account: "other".into(), holder: "one".into(), wait_ms: 0, most: None, previews: None };
     assert_eq!(code(Request::GatewayTake(other)).await, "not_permitted");
     assert_eq!(code(Request::Log(log(&id))).await, "unknown_conversation");
     assert_eq!(code(apply(&id, Action::Undo { count: 1 })).await, "unknown_conversation");
@@ -417,7 +418,7 @@ pub(super) async fn answered() -> Vec<(String, String)> {
     gateway.says(says("1", "one")).await;
     let work = gateway.takes(5000).await;
     let (account, holder) = ("chat".to_owned(), gateway.holder.clone());
-    let result = PostOutcome::Sending { parts: 1, digest: "d".to_owned() };
+    let result = PostOutcome::Sending { parts: 1, digest: "d".to_owned(), is_preview: false };
     let cursor = GatewayCursor { account: account.clone(), holder: holder.clone(), cursor: "7".to_owned() };
     let hold =
         GatewayHold { account: account.clone(), holder: holder.clone(), bucket: "b".into(), until_ms: 1 };
@@ -440,6 +441,7 @@ pub(super) async fn answered() -> Vec<(String, String)> {
             holder: holder.clone(),
             wait_ms: 0,
             most: None,
+            previews: None,
         }),
         Request::Arrive(gateway.arrive("k", Inbound::Message(says("2", "two")), None)),
     ];

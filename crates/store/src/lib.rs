@@ -39,7 +39,7 @@ pub use rows::{Backend, OutboxKey};
 #[cfg(feature = "conformance")]
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
-pub use store::{RunsStepped, Store, Subscriber};
+pub use store::{PlannedPreview, RunsStepped, Store, Subscriber};
 pub use stream::StreamRow;
 pub use transfer::{
     About, Excerpt, ExportPlace, Exported, Findings, FullBeside, FullConversation, FullEffect, FullImport,

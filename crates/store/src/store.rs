@@ -49,6 +49,7 @@ use crate::outbox::Destination;
 use crate::rows::{Backend, LogNo, Rows, Transactions, read as read_rows};
 use crate::untyped::{Untyped, typed, untyped};
 use cache::{Cache, Staged};
+pub use chat::PlannedPreview;
 pub use events::Subscriber;
 use events::{PendingEvents, Subscribers};
 pub(crate) use load::Loaded;

@@ -68,7 +68,8 @@ async fn restart(home: Home) {
     }
     let work = store.take_posts(ACCOUNT.to_owned(), NOW, 3).await.expect("leased");
     for work in &work {
-        settle(&store, work.key, PostResult::Sending { parts: 1, digest: "d".to_owned() }).await;
+        settle(&store, work.key, PostResult::Sending { parts: 1, digest: "d".to_owned(), is_preview: false })
+            .await;
     }
     let ids = vec!["m1".to_owned(), "m2".to_owned()];
     settle(&store, work[0].key, PostResult::Sent { ids, at: NOW, deadline: Some(Time(9)), deletable: true })

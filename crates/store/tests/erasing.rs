@@ -162,7 +162,7 @@ async fn gateways_case_77_digests_of_erased_posts_and_messages_are_in_no_file_an
     stage.send(answer).await.expect("answered");
     let work = stage.store.take_posts("chat".into(), now, 9).await.expect("leased");
     let (key, digest) = (work[0].key, "d1ge57d1ge57".to_owned());
-    let sending = PostResult::Sending { parts: 1, digest: digest.clone() };
+    let sending = PostResult::Sending { parts: 1, digest: digest.clone(), is_preview: false };
     let sent = PostResult::Sent { ids: vec!["77".into()], at: now, deadline: None, deletable: true };
     for result in [sending, sent] {
         stage.store.settle_post("chat".into(), key, result, now).await.expect("settled");

@@ -16,6 +16,7 @@ pub use people::{
 pub use request::{
     Arrival, Arrive, Arrived, BoundPlace, ChatCommand, ChatVerb, GatewayConnect, GatewayConnected,
     GatewayCursor, GatewayHold, GatewaySettle, GatewaySettled, GatewayTake, GatewayWork, Hold, JoinedMessage,
+    Previews,
 };
 pub use work::{
     Deletion, LostAttempt, PostAction, PostContent, PostCounts, PostFailure, PostKind, PostOutcome, PostWork,

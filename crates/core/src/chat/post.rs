@@ -4,8 +4,10 @@
 mod deletion;
 mod erased;
 mod imported;
+mod preview;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +15,10 @@ use std::str::FromStr;
 use strum::{EnumString, IntoStaticStr};
 
 pub use imported::PostStanding;
+pub use work::{PostResult, PostTask, PostWork};
 
-use super::{ChatNotice, ChatPlace, PostCounts};
-use crate::id::{BadId, ConversationId, LogNo, OpNo, Seq, Time};
+use super::{ChatNotice, ChatPlace};
+use crate::id::{BadId, LogNo, OpNo, Seq, Time};
 
 /// The number of a post in its conversation: 1, 2, 3 …
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,25 +49,6 @@ impl FromStr for PostKey {
     }
 }
 
-/// Work on a post, with what it shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PostWork {
-    /// The name of the post.
-    pub key: PostKey,
-    /// Its conversation.
-    pub conversation: ConversationId,
-    /// What to do.
-    pub task: PostTask,
-    /// The post.
-    pub post: Post,
-    /// The text of an answer, and whether the answer was interrupted.
-    pub text: Option<(String, bool)>,
-    /// What became of the posts of the step that a notice tells of.
-    pub counts: PostCounts,
-    /// The texts of its buttons, in their order: only those that name a turn have one.
-    pub labels: Vec<String>,
-}
-
 /// How long work is leased to a gateway.
 const LEASE_MS: i64 = 60_000;
 
@@ -76,8 +60,21 @@ const TRIED_MS: i64 = 24 * 60 * 60 * 1000;
 pub enum PostKind {
     /// A part of the answer in this entry.
     Answer(Seq),
+    /// Shows the answer to this entry while it is written. Where its text could not be replaced by the answer in this entry: waits until
+    /// that was posted, and is deleted then.
+    Preview(Seq),
     /// A notice, which belongs to no turn.
     Notice(ChatNotice),
+}
+
+impl PostKind {
+    /// The entry that it shows or belongs to; `None` for a notice.
+    pub fn entry(&self) -> Option<Seq> {
+        match self {
+            Self::Answer(entry) | Self::Preview(entry) => Some(*entry),
+            Self::Notice(_) => None,
+        }
+    }
 }
 
 /// What became of a post.
@@ -157,6 +154,8 @@ pub struct SendAttempt {
     pub began: Time,
     /// How many may have worked, as their answers were lost. The one that is under way does not count.
     pub lost: u32,
+    /// Whether the post may show what a preview showed.
+    pub is_preview: bool,
 }
 
 /// A row of the ledger.
@@ -192,59 +191,6 @@ pub struct Post {
     pub is_done: bool,
     /// What may still be done with it.
     pub standing: PostStanding,
-}
-
-/// What a gateway is to do with a post.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PostTask {
-    /// Send it.
-    Send,
-    /// Find out whether it was sent, and send it if not.
-    Resend,
-    /// Replace its text.
-    Edit,
-    /// Delete it.
-    Delete,
-}
-
-/// What a gateway reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PostResult {
-    /// The request leaves.
-    Sending {
-        /// The parts of the message.
-        parts: u32,
-        /// The digest of this part.
-        digest: String,
-    },
-    /// The platform has it.
-    Sent {
-        /// Its ids.
-        ids: Vec<String>,
-        /// When, by the platform's clock.
-        at: Time,
-        /// Until when it can be deleted.
-        deadline: Option<Time>,
-        /// Whether there is a way to delete it.
-        deletable: bool,
-    },
-    /// The answer was lost.
-    Lost,
-    /// Not now.
-    Later(Time),
-    /// Never.
-    Failed(PostFailure),
-    /// Its text was replaced; further ids, if the edit is a message.
-    Edited(Vec<String>),
-    /// The request for its deletion leaves. `untouched`: earlier ones certainly did not delete it.
-    Deleting {
-        /// Whether the platform has answered all earlier requests of this gateway, and deleted nothing.
-        untouched: bool,
-    },
-    /// It was deleted.
-    Deleted(Deletion),
-    /// It stays.
-    Stays(StayCause),
 }
 
 impl Post {
@@ -290,9 +236,7 @@ impl Post {
             // If it is wanted again, it is not deleted once more: it may be there.
             PostState::Lost if self.may_be_gone() => self.op.map(|_| PostTask::Delete),
             PostState::Sending | PostState::Lost => Some(PostTask::Resend),
-            PostState::Sent if matches!(self.kind, PostKind::Notice(_)) && self.due.is_some() => {
-                Some(PostTask::Edit)
-            }
+            PostState::Sent if self.due.is_some() => Some(PostTask::Edit),
             PostState::Deleting => Some(PostTask::Delete),
             _ => None,
         }
@@ -308,6 +252,11 @@ impl Post {
     /// The same after its entry came onto the path or left it, by this operation.
     pub fn wanted(mut self, is_wanted: bool, op: OpNo, now: Time) -> Self {
         if self.is_imported() {
+            return self;
+        }
+        let is_preview = matches!(self.kind, PostKind::Preview(_));
+        if is_preview && is_wanted {
+            // Only the answer comes back.
             return self;
         }
         let is_wanted = is_wanted && self.standing == PostStanding::Own;
@@ -331,6 +280,10 @@ impl Post {
             (PostState::Sending | PostState::Lost, _) => {
                 self.is_done = !is_wanted;
                 self.op = (!is_wanted).then_some(op);
+                // Nobody looks for the post of a preview while the answer is written.
+                if is_preview && self.state == PostState::Lost {
+                    self.starts(now);
+                }
             }
             (PostState::Sent, false) => self.unwanted(op, now),
             // The request for its deletion may have left: only the platform knows. It is wanted if that did nothing.
@@ -338,6 +291,7 @@ impl Post {
             // Not deleted yet: it simply stays. One that was kept for its age or a permission is wanted again, too.
             (PostState::Deleting | PostState::Stays(_), true) => {
                 (self.state, self.op, self.due) = (PostState::Sent, None, None);
+                self.shows_answer(now);
             }
             _ => {}
         }
@@ -387,22 +341,28 @@ impl Post {
             (PostState::Lost, result) if self.may_be_gone() => self.deletion(result, now),
             (
                 PostState::Planned | PostState::Sending | PostState::Lost,
-                PostResult::Sending { parts, digest },
+                PostResult::Sending { parts, digest, is_preview },
             ) => {
                 let before =
                     self.attempt.take().unwrap_or(SendAttempt { began: now, ..SendAttempt::default() });
                 let lost = before.lost + u32::from(self.state == PostState::Sending);
-                self.part.1 = parts.max(self.part.0 + 1);
+                let is_preview = is_preview || (before.is_preview && lost > 0);
+                self.has_parts(parts, is_preview);
                 (self.state, self.attempt) =
-                    (PostState::Sending, Some(SendAttempt { digest, lost, ..before }));
+                    (PostState::Sending, Some(SendAttempt { digest, lost, is_preview, ..before }));
                 self = self.leased(now);
+            }
+            (PostState::Sent, PostResult::Sending { parts, digest, is_preview }) => {
+                self.edit_begins(parts, digest, is_preview);
             }
             (PostState::Sending | PostState::Lost, PostResult::Sent { ids, at, deadline, deletable }) => {
                 (self.state, self.ids, self.due) = (PostState::Sent, ids, None);
                 self.sent = Some((at, deadline, deletable));
-                if self.is_done && matches!(self.kind, PostKind::Answer(_)) {
+                if self.is_done && self.kind.entry().is_some() {
                     self.is_done = false;
                     self.unwanted(self.op.unwrap_or_default(), now);
+                } else {
+                    self.shows_answer(now);
                 }
             }
             (PostState::Sending | PostState::Lost, PostResult::Lost) => {
@@ -413,6 +373,7 @@ impl Post {
                 self.state = PostState::Lost;
                 match self.standing == PostStanding::Erased {
                     true => self.due = None,
+                    false if self.is_shown_live() => self.rests(now),
                     false => self.tries_again(Time(now.0.saturating_add(self.delay())), now),
                 }
             }
@@ -425,18 +386,18 @@ impl Post {
             (PostState::Planned | PostState::Sending | PostState::Lost, PostResult::Failed(why)) => {
                 (self.state, self.due) = (PostState::Failed(why), None);
             }
-            (PostState::Sent, PostResult::Edited(more)) => {
-                self.ids.extend(more);
-                (self.due, self.is_done) = (None, true);
+            (PostState::Sent, PostResult::Edited { ids, is_preview }) => {
+                self.ids.extend(ids);
+                self.edited(is_preview, now);
             }
-            // It keeps its old words.
-            (PostState::Sent, PostResult::Failed(_)) => (self.due, self.is_done) = (None, true),
+            (PostState::Sent, PostResult::Failed(_)) => self.keeps_words(now),
             // A lost one was looked for, and is certainly not there.
             (
                 PostState::Sending | PostState::Lost | PostState::Sent | PostState::Stays(_),
                 PostResult::Deleted(how),
             ) => {
                 (self.state, self.due) = (PostState::Gone(how), None);
+                self.is_replaced();
             }
             // The request did not leave, and its entry was taken back meanwhile.
             (PostState::Sending, PostResult::Later(_)) if self.is_done && self.lost() == 0 => {
@@ -475,7 +436,7 @@ impl Post {
             PostState::Planned if is_over => {
                 (self.state, self.due) = (PostState::Failed(PostFailure::GaveUp), None);
             }
-            PostState::Sent if is_over => (self.due, self.is_done) = (None, true),
+            PostState::Sent if is_over => self.keeps_words(now),
             PostState::Lost if is_over || (self.may_be_gone() && is_late) => self.due = None,
             _ => self.due = Some(at),
         }

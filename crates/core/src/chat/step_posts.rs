@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ChatPlace, Post, PostCounts, PostState};
+use super::{ChatPlace, Post, PostCounts, PostKind, PostState};
 use crate::id::{OpNo, Time};
 
 /// What a step does to the posts in one place.
@@ -63,6 +63,10 @@ pub fn step_posts(gone: Vec<Post>, came: Vec<Post>, made: Option<OpNo>, now: Tim
     let mut places: BTreeMap<ChatPlace, PlacePosts> = BTreeMap::new();
     // What was not in the chat any more before the step, is none of its business.
     let is_of_step = |post: &Post| match post.state {
+        // A preview that was not sent is no part of an answer.
+        PostState::Planned | PostState::Failed(_) | PostState::Cancelled => {
+            !matches!(post.kind, PostKind::Preview(_))
+        }
         PostState::Gone(_) => made.is_some_and(|made| post.op.is_some_and(|op| op >= made)),
         _ => true,
     };
@@ -71,7 +75,9 @@ pub fn step_posts(gone: Vec<Post>, came: Vec<Post>, made: Option<OpNo>, now: Tim
         let post = post.wanted(false, OpNo::default(), now);
         places.entry(post.place.clone()).or_default().takes(&post);
     }
-    let came: Vec<Post> = came.into_iter().map(|post| post.wanted(true, OpNo::default(), now)).collect();
+    // A preview never comes back.
+    let came = came.into_iter().filter(|post| matches!(post.kind, PostKind::Answer(_)));
+    let came: Vec<Post> = came.map(|post| post.wanted(true, OpNo::default(), now)).collect();
     for posts in came.chunk_by(|one, next| one.kind == next.kind) {
         for post in posts.iter().filter(|post| !is_replaced(post, posts)) {
             places.entry(post.place.clone()).or_default().brings(post);

@@ -11,6 +11,7 @@ use retake_core::{
     PostKind, PostWork,
 };
 
+use super::previews::Shows;
 use super::{Attended, ChatMessage, notice, problem_notice};
 use crate::Engine;
 use crate::error::Result;
@@ -31,9 +32,22 @@ impl Engine {
     ) {
         let engine = Arc::clone(self);
         let (place, id) = (message.place.clone(), message.message.clone());
+        let mut shows = Shows::new(self, of, &place, message.is_shared);
         tokio::spawn(async move {
             let mut asked: HashMap<String, PostKey> = HashMap::new();
-            while let Some(event) = events.next().await {
+            loop {
+                // Before looking when something is due.
+                let changed = engine.chats.changed.notified();
+                let event = tokio::select! {
+                    event = events.next() => event,
+                    () = shows.wait() => {
+                        shows.show().await;
+                        continue;
+                    }
+                    () = changed => continue,
+                };
+                let Some(event) = event else { break };
+                shows.heard(&event).await;
                 match event {
                     RunEvent::Asks(asks) => {
                         let call = asks.id.clone();
@@ -59,6 +73,7 @@ impl Engine {
                     _ => {}
                 }
             }
+            shows.end().await;
             drop(attended);
             for key in asked.into_values() {
                 engine.close_question(key, notice(ChatNoticeKind::ApprovalOver)).await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, EntryId, Post, PostKey, PostResult, PostWork};
 
+use super::ChatPreviews;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -26,10 +27,11 @@ impl Engine {
         self: &Arc<Self>,
         account: String,
         holder: String,
-        wait: Duration,
-        most: usize,
+        (wait, most): (Duration, usize),
+        previews: ChatPreviews,
     ) -> Result<Vec<PostWork>> {
         self.chat_lease(&account, holder.clone()).await?;
+        self.chats.shown.can(&account, previews);
         let turn = self.chats.begin_take(&account);
         self.chats.changed.notify_waiters();
         let mut over = pin!(tokio::time::sleep(wait.min(WAIT_MAX)));
@@ -44,11 +46,22 @@ impl Engine {
             let edits = self.edits_due(&account).await?;
             let now = self.now();
             while self.store().compare_posts(now).await? {}
-            let mut work = self.store().take_posts(account.clone(), now, most).await?;
-            work.iter_mut().for_each(|work| self.words_of_approval(work));
+            let taken = self.store().take_posts(account.clone(), now, most).await?;
+            let mut is_all = true;
+            let mut work = Vec::with_capacity(taken.len());
+            for mut one in taken {
+                self.words_of_approval(&mut one);
+                match self.text_of_preview(&mut one, now).await? {
+                    true => work.push(one),
+                    false => is_all = false,
+                }
+            }
             let is_over = self.chats.is_over.load(Ordering::SeqCst);
-            if is_over || !work.is_empty() || wait.is_zero() {
+            if is_over || !work.is_empty() || (wait.is_zero() && is_all) {
                 return Ok(work);
+            }
+            if !is_all {
+                continue;
             }
             let next = self.store().posts_next(account.clone(), now).await?;
             let next = next.into_iter().chain(edits).min();
@@ -76,7 +89,9 @@ impl Engine {
         // What was taken back in the meantime must not be sent.
         let now = self.now();
         while self.store().compare_posts(now).await? {}
+        let told = result.clone();
         let settled = self.store().settle_post(account, key, result, now).await?;
+        self.chats.shown.settled(key, &told, now);
         self.chats.changed.notify_waiters();
         settled.ok_or_else(|| EngineError::new(Kind::NotFound, "no_post", "there is no such post"))
     }

@@ -36,6 +36,9 @@ pub struct ChatTable {
     /// When a person deletes a message of theirs, its turn is taken back: "off" (never), "ask" (after a question), or "always".
     #[schemars(extend("live" = true))]
     pub(super) recalls: ChatConsent,
+    /// Whether an answer is shown while it is written, where the platform can do it.
+    #[schemars(extend("live" = true))]
+    pub(super) previews: bool,
     /// The folder of new conversations: "/home/me/project". Unset: they have none, and the agent has no tools for files.
     #[schemars(extend("live" = true))]
     pub(super) folder: Option<PathBuf>,
@@ -49,6 +52,7 @@ impl Default for ChatTable {
             edits: None,
             edit_wait_s: Seconds::new(3),
             recalls: ChatConsent::default(),
+            previews: true,
             folder: None,
         }
     }
@@ -115,6 +119,11 @@ impl ChatTable {
     /// What a recall does.
     pub(crate) fn recalls(&self) -> ChatConsent {
         self.recalls
+    }
+
+    /// Whether an answer is shown while it is written.
+    pub(crate) fn previews(&self) -> bool {
+        self.previews
     }
 
     /// The folder of new conversations.

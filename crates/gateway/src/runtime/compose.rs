@@ -12,7 +12,7 @@ use crate::text;
 /// What stands in a post that would be empty.
 const EMPTY: &str = "…";
 
-/// All parts of a message: at least one.
+/// All parts of a message: at least one. A preview shows the first one.
 pub(super) fn parts(content: &PostContent, adapter: &dyn Adapter) -> Vec<Outgoing> {
     let capabilities = adapter.capabilities();
     let (styled, buttons) = match content {
@@ -22,14 +22,17 @@ pub(super) fn parts(content: &PostContent, adapter: &dyn Adapter) -> Vec<Outgoin
                 let gap = if styled.text.trim().is_empty() { "" } else { "\n\n" };
                 styled.text.push_str(&format!("{gap}{}", Sentence::Interrupted.text()));
             }
-            (styled, buttons)
+            (styled, buttons.as_slice())
+        }
+        PostContent::Preview { text } => {
+            (StyledText { text: text.clone(), styles: Vec::new() }, [].as_slice())
         }
         PostContent::Notice { notice, buttons } => {
             let mut text = words::text(notice, capabilities);
             if !capabilities.buttons {
                 text.push_str(&numbered(buttons, capabilities.commands));
             }
-            (StyledText { text, styles: Vec::new() }, buttons)
+            (StyledText { text, styles: Vec::new() }, buttons.as_slice())
         }
     };
     let measure = |text: &StyledText| adapter.length(text);

@@ -4,13 +4,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_wire::chat::{
-    Arrive, Arrived, GatewayConnect, GatewayConnected, GatewayCursor, GatewayHold, GatewaySettle,
-    GatewaySettled, GatewayTake, PostOutcome, PostWork,
+    Arrive, Arrived, Audience, GatewayConnect, GatewayConnected, GatewayCursor, GatewayHold, GatewaySettle,
+    GatewaySettled, GatewayTake, PostOutcome, PostWork, Previews,
 };
 use retake_wire::{Client, Problem, ProblemCode, ProblemKind, Reply, Request};
 
 use super::RuntimeError;
 use super::backoff::{Backoff, Jitter};
+use crate::capabilities::{Capabilities, Resend};
 
 /// How long the owner keeps a request for work open, in milliseconds. A gateway's lease lasts a minute, and this renews it.
 pub(super) const WAIT_MS: u64 = 20_000;
@@ -29,12 +30,25 @@ pub(super) struct Owner {
     client: Arc<dyn Client>,
     account: String,
     holder: String,
+    previews: Previews,
     jitter: Mutex<Jitter>,
 }
 
 impl Owner {
-    pub(super) fn new(client: Arc<dyn Client>, account: String, holder: String, seed: u64) -> Self {
-        Self { client, account, holder, jitter: Mutex::new(Jitter::new(seed)) }
+    pub(super) fn new(
+        client: Arc<dyn Client>,
+        (account, holder): (String, String),
+        capabilities: &Capabilities,
+        seed: u64,
+    ) -> Self {
+        let [private, shared] = capabilities.previews;
+        let can = [(private, Audience::Private), (shared, Audience::Shared)];
+        let audiences = can.into_iter().filter_map(|(can, audience)| can.then_some(audience));
+        let previews = Previews {
+            audiences: audiences.collect(),
+            begin_empty: capabilities.resend.first() == Some(&Resend::Send),
+        };
+        Self { client, account, holder, previews, jitter: Mutex::new(Jitter::new(seed)) }
     }
 
     pub(super) async fn connect(&self) -> Result<GatewayConnected, NotDone> {
@@ -63,8 +77,9 @@ impl Owner {
 
     /// Waits so long for work.
     pub(super) async fn take(&self, most: u32, wait_ms: u64) -> Result<Vec<PostWork>, NotDone> {
+        let previews = Some(self.previews.clone());
         let (account, holder) = self.names();
-        let take = GatewayTake { account, holder, wait_ms, most: Some(most) };
+        let take = GatewayTake { account, holder, wait_ms, most: Some(most), previews };
         match self.call(Request::GatewayTake(take)).await? {
             Reply::GatewayWork(work) => Ok(work.work),
             _ => Err(unexpected()),

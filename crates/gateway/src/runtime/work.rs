@@ -5,6 +5,7 @@ mod asides;
 mod delete;
 mod finish;
 mod leases;
+mod previews;
 mod send;
 
 use std::collections::{HashMap, HashSet};
@@ -84,6 +85,10 @@ enum Finished {
         call: Call,
         found: Result<Probe, Failure>,
         then: Option<Box<PostWork>>,
+    },
+    Preview {
+        work: Box<PostWork>,
+        did: Did,
     },
     Aside {
         id: u64,
@@ -262,6 +267,11 @@ impl<'a> Worker<'a> {
                 let outcome = self.deletions.add(work.post.clone(), deleting, capabilities, now);
                 outcome.map(|outcome| (work.post, outcome))
             }
+            PostAction::Send { lost: None, .. } | PostAction::Edit { .. }
+                if work.kind == PostKind::Preview =>
+            {
+                self.preview(work, now)
+            }
             PostAction::Send { .. } | PostAction::Edit { .. } => {
                 self.add_post(work, now);
                 None
@@ -294,6 +304,7 @@ impl<'a> Worker<'a> {
         }
         let purpose = match work.kind {
             PostKind::Answer => Purpose::Answer,
+            PostKind::Preview => Purpose::Progress,
             PostKind::Notice | PostKind::Approval => Purpose::Waiting,
         };
         let place = work.place.clone();
@@ -395,6 +406,7 @@ impl<'a> Worker<'a> {
                     self.add_post(*work, now);
                 }
             }
+            Finished::Preview { work, did } => self.preview_finished(&work, did, now),
             Finished::Aside { id, result } => self.aside_finished(id, result, now),
             Finished::Nothing => {}
         }

@@ -212,7 +212,7 @@ impl Ledger {
             post.leased_ms = i64::MIN;
         }
         match settle.result {
-            PostOutcome::Sending { parts, digest } => {
+            PostOutcome::Sending { parts, digest, .. } => {
                 if is_wanted {
                     let began =
                         post.lost.as_ref().filter(|it| it.digest == digest).map_or(now, |it| it.began_ms);
@@ -250,7 +250,7 @@ impl Ledger {
                 self.log.add(format!("edit failed {why:?}"));
             }
             PostOutcome::Failed { why } => post.state = State::Failed(why),
-            PostOutcome::Edited { ids } => {
+            PostOutcome::Edited { ids, .. } => {
                 post.edit = None;
                 post.ids.extend(ids);
             }

@@ -389,7 +389,7 @@ pub(crate) fn plain() -> Capabilities {
         edits_are_messages: false,
         edits: true,
         resend: &[Resend::Send],
-        streaming: [&[], &[]],
+        previews: [true, true],
         buttons: true,
         ephemeral: true,
         spacing: [Duration::from_secs(1), Duration::from_millis(30)],

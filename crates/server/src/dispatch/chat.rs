@@ -7,7 +7,9 @@ use retake_core::{
     EntryId, Post, PostCounts, PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork,
     Time,
 };
-use retake_engine::{Arrived, ChatEvent, ChatMessage, ChatPress, ChatVerb, GatewayEvent, button_data};
+use retake_engine::{
+    Arrived, ChatEvent, ChatMessage, ChatPress, ChatPreviews, ChatVerb, GatewayEvent, button_data,
+};
 use retake_wire::chat as wire;
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, ProblemKind, Reply};
@@ -84,7 +86,9 @@ impl InProcess {
     pub(super) async fn gateway_take(&self, it: wire::GatewayTake) -> Result<Reply, Problem> {
         let most = it.most.unwrap_or(USUAL_WORK).clamp(1, MOST_WORK);
         let (wait, most) = (Duration::from_millis(it.wait_ms), usize::try_from(most).unwrap_or(1));
-        let work = self.engine.chat_take(it.account, it.holder, wait, most).await.map_err(problem)?;
+        let previews = it.previews.map(previews_in).unwrap_or_default();
+        let work = self.engine.chat_take(it.account, it.holder, (wait, most), previews).await;
+        let work = work.map_err(problem)?;
         Ok(Reply::GatewayWork(wire::GatewayWork { work: work.into_iter().map(work_out).collect() }))
     }
 
@@ -179,6 +183,7 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
         post: key.to_string(),
         kind: match post.kind {
             PostKind::Answer(_) => wire::PostKind::Answer,
+            PostKind::Preview(_) => wire::PostKind::Preview,
             PostKind::Notice(_) => wire::PostKind::Notice,
         },
         place: place(post.place),
@@ -198,6 +203,15 @@ fn post_line(key: PostKey, post: Post, entry: Option<EntryId>) -> wire::PostLine
         },
         sent_ms: post.sent.map(|(sent, ..)| sent.0),
         deadline_ms: post.sent.and_then(|(_, deadline, _)| deadline).map(|time| time.0),
+    }
+}
+
+fn previews_in(previews: wire::Previews) -> ChatPreviews {
+    let has = |audience| previews.audiences.contains(&audience);
+    ChatPreviews {
+        private: has(wire::Audience::Private),
+        shared: has(wire::Audience::Shared),
+        begin_empty: previews.begin_empty,
     }
 }
 
@@ -302,6 +316,7 @@ fn work_out(work: PostWork) -> wire::PostWork {
     let PostWork { key, task, post, text, counts, labels, .. } = work;
     let kind = match post.kind {
         PostKind::Answer(_) => wire::PostKind::Answer,
+        PostKind::Preview(_) => wire::PostKind::Preview,
         PostKind::Notice(_) => wire::PostKind::Notice,
     };
     let content = match (post.kind, text) {
@@ -309,6 +324,9 @@ fn work_out(work: PostWork) -> wire::PostWork {
             let buttons = notice.asks.as_ref().map(|asks| buttons(key, asks, labels)).unwrap_or_default();
             let text = text.map(|(text, _)| text);
             wire::PostContent::Notice { notice: notice_out(notice, counts, text), buttons }
+        }
+        (PostKind::Preview(_), text) => {
+            wire::PostContent::Preview { text: text.map(|(text, _)| text).unwrap_or_default() }
         }
         (PostKind::Answer(_), text) => {
             let (text, is_interrupted) = text.unwrap_or_default();
@@ -433,7 +451,9 @@ fn notice_out(notice: ChatNotice, counts: PostCounts, text: Option<String>) -> w
 
 fn result_in(outcome: wire::PostOutcome) -> PostResult {
     match outcome {
-        wire::PostOutcome::Sending { parts, digest } => PostResult::Sending { parts, digest },
+        wire::PostOutcome::Sending { parts, digest, is_preview } => {
+            PostResult::Sending { parts, digest, is_preview }
+        }
         wire::PostOutcome::Sent { ids, sent_ms, deadline_ms, deletable } => {
             PostResult::Sent { ids, at: Time(sent_ms), deadline: deadline_ms.map(Time), deletable }
         }
@@ -444,7 +464,7 @@ fn result_in(outcome: wire::PostOutcome) -> PostResult {
             wire::PostFailure::Refused => PostFailure::Refused,
             wire::PostFailure::GaveUp => PostFailure::GaveUp,
         }),
-        wire::PostOutcome::Edited { ids } => PostResult::Edited(ids),
+        wire::PostOutcome::Edited { ids, is_preview } => PostResult::Edited { ids, is_preview },
         wire::PostOutcome::Deleting { untouched } => PostResult::Deleting { untouched },
         wire::PostOutcome::Deleted { how } => PostResult::Deleted(match how {
             wire::Deletion::Gone => retake_core::Deletion::Gone,

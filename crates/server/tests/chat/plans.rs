@@ -111,7 +111,7 @@ async fn gateways_case_50_and_60_plan_names_the_posts_that_stay_with_the_reason(
             }
         };
         if let Some(result) = result {
-            let sending = PostOutcome::Sending { parts: 1, digest: "d".to_owned() };
+            let sending = PostOutcome::Sending { parts: 1, digest: "d".to_owned(), is_preview: false };
             assert!(gateway.settles(&work.post, sending).await);
             gateway.settles(&work.post, result).await;
         }

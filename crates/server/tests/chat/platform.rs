@@ -139,7 +139,13 @@ impl Gateway {
     }
 
     pub(super) async fn takes(&self, wait_ms: u64) -> Vec<PostWork> {
-        let take = GatewayTake { account: "chat".into(), holder: self.holder.clone(), wait_ms, most: None };
+        let take = GatewayTake {
+            account: "chat".into(),
+            holder: self.holder.clone(),
+            wait_ms,
+            most: None,
+            previews: None,
+        };
         match self.client.call(Request::GatewayTake(take)).await {
             Ok(Reply::GatewayWork(work)) => work.work,
             other => panic!("{other:?}"),
@@ -188,7 +194,7 @@ impl Gateway {
             match action {
                 PostAction::Send { content, part, .. } => {
                     let digest = "d".repeat(32);
-                    if !self.settles(&post, PostOutcome::Sending { parts, digest }).await {
+                    if !self.settles(&post, PostOutcome::Sending { parts, digest, is_preview: false }).await {
                         continue;
                     }
                     let id = format!("post-{:03}", self.next.fetch_add(1, Ordering::Relaxed));
@@ -202,6 +208,7 @@ impl Gateway {
                             self.buttons.insert(id.clone(), buttons.concat());
                             format!("{notice:?}")
                         }
+                        PostContent::Preview { .. } => panic!("this gateway shows no previews"),
                     };
                     self.places.insert(id.clone(), place);
                     self.there.insert(id.clone(), shown);
@@ -219,7 +226,7 @@ impl Gateway {
                         self.buttons.insert(id, buttons.concat());
                     }
                     notices.push(notice);
-                    self.settles(&post, PostOutcome::Edited { ids: Vec::new() }).await;
+                    self.settles(&post, PostOutcome::Edited { ids: Vec::new(), is_preview: false }).await;
                 }
                 PostAction::Edit { .. } => panic!("answers are not edited"),
                 PostAction::Delete { ids, .. } => {

@@ -90,7 +90,7 @@ pub(super) fn capabilities(
         edits_are_messages: false,
         edits: true,
         resend,
-        streaming: [&[], &[]],
+        previews: [true, true],
         buttons: true,
         ephemeral: false,
         spacing: [Duration::ZERO, Duration::ZERO],

@@ -2,7 +2,7 @@
 
 use retake_core::{
     ArrivalOutcome, ChatAccount, ChatBinding, ChatMessageRow, ChatPerson, ChatPlace, OpNo, Post, PostKey,
-    PostKind, PostNo, Seq, Time,
+    PostNo, Seq, Time,
 };
 use rpds::RedBlackTreeMapSync;
 
@@ -201,10 +201,7 @@ impl ChatRows for MemoryRows {
     }
 
     fn posts_of_entries(&self, log: LogNo, first: Seq, last: Seq) -> Result<Vec<Post>> {
-        let entry = |post: &Post| match post.kind {
-            PostKind::Answer(entry) => Some(entry).filter(|entry| (first..=last).contains(entry)),
-            PostKind::Notice(_) => None,
-        };
+        let entry = |post: &Post| post.kind.entry().filter(|entry| (first..=last).contains(entry));
         let mut posts: Vec<Post> = self.posts_in(log).filter(|post| entry(post).is_some()).cloned().collect();
         posts.sort_by_key(|post| (entry(post), post.no));
         Ok(posts)

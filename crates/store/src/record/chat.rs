@@ -117,13 +117,18 @@ pub(crate) fn decode_role(text: &str) -> Decoded<ChatRole> {
     })
 }
 
+/// The digest, when it began, how many answers were lost, whether it may show what a preview showed.
+type AttemptRecord = (String, i64, u32, bool);
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PostRecord {
     place: PlaceRecord,
-    /// Absent for an answer, whose entry is a column.
+    /// Absent for an answer or a preview, whose entry is a column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     notice: Option<NoticeRecord>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    preview: bool,
     part: (u32, u32),
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to: Option<String>,
@@ -132,7 +137,7 @@ struct PostRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ids: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    attempt: Option<(String, i64, u32)>,
+    attempt: Option<AttemptRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sent: Option<(i64, Option<i64>, bool)>,
     #[serde(default)]
@@ -178,7 +183,7 @@ pub(crate) struct PostColumns {
 /// Encodes a post.
 pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
     let (entry, notice) = match &post.kind {
-        PostKind::Answer(entry) => (Some(entry.0), None),
+        PostKind::Answer(entry) | PostKind::Preview(entry) => (Some(entry.0), None),
         PostKind::Notice(notice) => (
             None,
             Some(NoticeRecord {
@@ -195,11 +200,12 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
     let record = PostRecord {
         place: place_record(&post.place),
         notice,
+        preview: matches!(post.kind, PostKind::Preview(_)),
         part: post.part,
         reply_to: post.reply_to.clone(),
         state: encode_state(post.state),
         ids: post.ids.clone(),
-        attempt: post.attempt.clone().map(|it| (it.digest, it.began.0, it.lost)),
+        attempt: post.attempt.clone().map(|it| (it.digest, it.began.0, it.lost, it.is_preview)),
         sent: post.sent.map(|(at, deadline, deletable)| (at.0, deadline.map(|time| time.0), deletable)),
         attempts: post.attempts,
         since: post.since.map(|time| time.0),
@@ -225,8 +231,9 @@ pub(crate) fn decode_wordings(json: &str) -> Decoded<Vec<Seq>> {
 pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
     let record: PostRecord = from_json("post", json)?;
     let kind = match (columns.entry, record.notice) {
+        (Some(entry), None) if record.preview => PostKind::Preview(Seq(entry)),
         (Some(entry), None) => PostKind::Answer(Seq(entry)),
-        (None, Some(notice)) => PostKind::Notice(ChatNotice {
+        (None, Some(notice)) if !record.preview => PostKind::Notice(ChatNotice {
             kind: named::<ChatNoticeKind>(&notice.kind)?,
             count: notice.count,
             files: notice.files,
@@ -235,7 +242,7 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
             posts: notice.posts,
             asks: notice.asks.map(question::decode).transpose()?,
         }),
-        _ => return Err("it is neither an answer nor a notice".to_owned()),
+        _ => return Err("it is neither an answer nor a preview nor a notice".to_owned()),
     };
     Ok(Post {
         no: PostNo(columns.no),
@@ -246,7 +253,12 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
         state: decode_state(&record.state.0, record.state.1.as_deref())?,
         op: columns.op.map(OpNo),
         ids: record.ids,
-        attempt: record.attempt.map(|(digest, began, lost)| SendAttempt { digest, began: Time(began), lost }),
+        attempt: record.attempt.map(|(digest, began, lost, is_preview)| SendAttempt {
+            digest,
+            began: Time(began),
+            lost,
+            is_preview,
+        }),
         sent: record.sent.map(|(at, deadline, deletable)| (Time(at), deadline.map(Time), deletable)),
         attempts: record.attempts,
         due: columns.due.map(Time),

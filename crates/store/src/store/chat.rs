@@ -4,15 +4,17 @@
 
 mod compare;
 mod ledger;
+mod previews;
 mod questions;
 mod waiting;
 
 pub(super) use compare::posts_in;
+pub use previews::PlannedPreview;
 
 use retake_core::{
     Action, ArrivalOutcome, ChangeOrigin, ChatAccount, ChatArrival, ChatBinding, ChatEntry, ChatMessageRow,
-    ChatOrigin, ChatPerson, ChatPlace, Commit, ConversationId, Entry, EntryId, Head, Post, PostKind,
-    Principal, Reason, Records as _, Refusal, Role, SeenState, Seq, Step, Time, Told,
+    ChatOrigin, ChatPerson, ChatPlace, Commit, ConversationId, Entry, EntryId, Head, Principal, Reason,
+    Records as _, Refusal, Role, SeenState, Seq, Step, Time, Told,
 };
 
 use super::load::Loaded;
@@ -209,8 +211,7 @@ impl Store {
                 }
                 None => match rows.post_by_id(&place.account, &place.chat, &message)? {
                     Some(key) if key.log == log => match rows.post(key)?.map(|post| post.kind) {
-                        Some(PostKind::Answer(entry)) => (Some(entry), Some(key), None),
-                        Some(PostKind::Notice(_)) => (None, Some(key), None),
+                        Some(kind) => (kind.entry(), Some(key), None),
                         None => return Ok(None),
                     },
                     _ => return Ok(None),
@@ -377,12 +378,7 @@ impl Context {
             {
                 continue;
             }
-            if let Some(origin) = arrived(&*self.rows, after, entry)? {
-                let binding = self.rows.chat_binding(&origin.place)?;
-                let reply_to = binding.is_some_and(|binding| binding.is_shared).then_some(origin.message);
-                let kind = PostKind::Answer(Seq(entry.meta.pos.seq));
-                self.rows.insert_post(&after.row, Post::planned(origin.place, kind, reply_to, now))?;
-            }
+            self.plan_answer(after, entry, now)?;
         }
         if !commit.ops.is_empty() && self.rows.has_posts(after.row.log)? {
             self.rows.owe(&after.row, POSTS, Told { head: before, ..Told::default() }, now)?;

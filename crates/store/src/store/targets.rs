@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    AnswerPlace, ConversationId, EntryId, Path, Pos, Post, PostKind, Projection, Records as _, Target,
-    TargetLine, TurnWork,
+    AnswerPlace, ConversationId, EntryId, Path, Pos, Post, Projection, Records as _, Target, TargetLine,
+    TurnWork,
 };
 
 use super::Store;
@@ -82,7 +82,7 @@ fn did(rows: &dyn Rows, loaded: &Loaded, turns: &[Target]) -> Result<Vec<TurnWor
             did[turn].begun.push(begun);
         }
         for post in super::chat::posts_in(rows, loaded, *span)?.into_iter().filter(Post::may_be_there) {
-            let PostKind::Answer(entry) = post.kind else { continue };
+            let Some(entry) = post.kind.entry() else { continue };
             let Some(turn) = turn(span.depth, entry.0) else { continue };
             did[turn].posts += 1;
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::notice::ChatNotice;
 use super::work::{PostOutcome, PostWork};
-use super::{Inbound, Place};
+use super::{Audience, Inbound, Place};
 use crate::content::Part;
 
 /// Connects a gateway to its account. One gateway at a time has it; its lease lasts a minute, and each of its requests renews it.
@@ -207,6 +207,20 @@ pub struct GatewayTake {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 100)))]
     pub most: Option<u32>,
+    /// Where answers can be shown while they are written. Absent: nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previews: Option<Previews>,
+}
+
+/// Where a platform can show an answer while it is written: by edits of a post.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Previews {
+    /// In which places.
+    pub audiences: Vec<Audience>,
+    /// Whether the first post has no text: the platform does not recognise a request that it gets twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begin_empty: bool,
 }
 
 /// Work of an account. It is leased for a minute; without an outcome until then, it is due again.

@@ -13,6 +13,8 @@ use super::{ChatButton, Place};
 pub enum PostKind {
     /// A part of an answer.
     Answer,
+    /// Shows an answer while it is written.
+    Preview,
     /// A message of ours that belongs to no turn.
     Notice,
     /// A request for an approval, with buttons.
@@ -107,6 +109,11 @@ pub enum PostContent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         buttons: Vec<Vec<ChatButton>>,
     },
+    /// The beginning of an answer that is being written. One post shows as much of it as it can, as plain text.
+    Preview {
+        /// The text so far. Empty: a post that says that an answer is being written.
+        text: String,
+    },
     /// A fixed sentence with values.
     Notice {
         /// The values.
@@ -122,12 +129,16 @@ pub enum PostContent {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PostOutcome {
-    /// The request leaves now. If the reply says that the post is not wanted any more, it must not.
+    /// The request leaves now: one that sends the post, or one that replaces its text. If the reply says that it is not wanted any
+    /// more, it must not. Not needed for the edit of a notice.
     Sending {
         /// How many parts the message has on this platform.
         parts: u32,
         /// The digest of this part.
         digest: String,
+        /// Whether the content is a preview.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_preview: bool,
     },
     /// The platform has it.
     Sent {
@@ -159,6 +170,9 @@ pub enum PostOutcome {
         /// Further ids, if the edit is a message.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ids: Vec<String>,
+        /// Whether the content was a preview.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_preview: bool,
     },
     /// The request for its deletion leaves now. If the reply says that the post is wanted, it must not.
     Deleting {

@@ -33,7 +33,7 @@ impl Post {
             PostKind::Notice(notice) => {
                 PostKind::Notice(ChatNotice { kind: notice.kind, ..ChatNotice::default() })
             }
-            answer @ PostKind::Answer(_) => answer,
+            of_turn @ (PostKind::Answer(_) | PostKind::Preview(_)) => of_turn,
         };
         let Self { no, place, part, reply_to, ids, sent, .. } = self;
         Self {

@@ -11,7 +11,7 @@ fn planned() -> Post {
 }
 
 fn sending(post: Post) -> Post {
-    post.settled(PostResult::Sending { parts: 1, digest: "d".to_owned() }, NOW)
+    post.settled(PostResult::Sending { parts: 1, digest: "d".to_owned(), is_preview: false }, NOW)
 }
 
 fn sent(post: Post, deadline: Option<i64>, deletable: bool) -> Post {

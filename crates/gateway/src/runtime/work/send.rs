@@ -36,7 +36,8 @@ enum Attempt {
 pub(super) async fn attempt(context: &Context, work: &PostWork, is_plain: bool) -> Result<Did, RuntimeError> {
     match &work.action {
         PostAction::Send { content, part, reply_to, lost } => {
-            let sending = Sending { context, work, part: *part, parts: 0 };
+            let is_preview = is_preview(content);
+            let sending = Sending { context, work, part: *part, parts: 0, is_preview };
             sending.run(content, reply_to.clone(), lost.as_ref(), is_plain).await
         }
         PostAction::Edit { content, ids } => edit(context, work, content, ids, is_plain).await,
@@ -49,6 +50,7 @@ struct Sending<'a> {
     work: &'a PostWork,
     part: u32,
     parts: u32,
+    is_preview: bool,
 }
 
 impl Sending<'_> {
@@ -150,15 +152,8 @@ impl Sending<'_> {
         marker: &Marker,
         has_format: bool,
     ) -> Result<Attempt, RuntimeError> {
-        let sending = PostOutcome::Sending { parts: self.parts, digest: marker.digest.clone() };
-        match self.context.owner.settle(&self.work.post, sending).await {
-            Ok(true) => {}
-            Ok(false) => return Ok(Attempt::Did(Did::Unwanted)),
-            Err(NotDone::End(error)) => return Err(error),
-            Err(NotDone::Refused(code)) => {
-                tracing::warn!(code = code.as_str(), "the owner did not let a post be sent");
-                return Ok(Attempt::Did(Did::Final));
-            }
+        if let Some(did) = leaves(self.context, self.work, (self.parts, self.is_preview), marker).await? {
+            return Ok(Attempt::Did(did));
         }
         let did = match guarded(self.context.adapter.send(&self.work.place, post, marker)).await {
             Ok(sent) => self.report(self.sent(sent), Did::Final).await,
@@ -198,6 +193,29 @@ impl Sending<'_> {
     }
 }
 
+fn is_preview(content: &PostContent) -> bool {
+    matches!(content, PostContent::Preview { .. })
+}
+
+/// Tells the owner that a request leaves. If it must not, says what that means.
+async fn leaves(
+    context: &Context,
+    work: &PostWork,
+    (parts, is_preview): (u32, bool),
+    marker: &Marker,
+) -> Result<Option<Did>, RuntimeError> {
+    let sending = PostOutcome::Sending { parts, digest: marker.digest.clone(), is_preview };
+    match context.owner.settle(&work.post, sending).await {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some(Did::Unwanted)),
+        Err(NotDone::End(error)) => Err(error),
+        Err(NotDone::Refused(code)) => {
+            tracing::warn!(code = code.as_str(), "the owner did not let a post be sent");
+            Ok(Some(Did::Final))
+        }
+    }
+}
+
 async fn edit(
     context: &Context,
     work: &PostWork,
@@ -208,17 +226,26 @@ async fn edit(
     let adapter = &*context.adapter;
     let capabilities = adapter.capabilities();
     let report = async |outcome, did| context.report(&work.post, outcome).await.map(|()| did);
-    let part = compose::parts(content, adapter).into_iter().next();
+    let parts = compose::parts(content, adapter);
+    let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+    let part = parts.into_iter().next();
     let (Some(part), Some(id), true) = (part, ids.first(), capabilities.edits) else {
         return report(failed(PostFailure::Refused), Did::Final).await;
     };
     let post = if is_plain { compose::plain(&part, adapter) } else { part };
     // The number of ids tells an edit from an earlier one with the same text.
     let marker = compose::marker(&work.post, &format!("edit {}", ids.len()), &adapter.digest(&post));
+    let is_preview = is_preview(content);
+    // Of an answer, further parts follow. It may have been taken back since.
+    if !matches!(content, PostContent::Notice { .. })
+        && let Some(did) = leaves(context, work, (count, is_preview), &marker).await?
+    {
+        return Ok(did);
+    }
     match guarded(adapter.edit(&work.place, id, &post, &marker)).await {
         Ok(mut sent) => {
             sent.ids.retain(|id| capabilities.edits_are_messages && !ids.contains(id));
-            report(PostOutcome::Edited { ids: sent.ids }, Did::Final).await
+            report(PostOutcome::Edited { ids: sent.ids, is_preview }, Did::Final).await
         }
         Err(Failure::NotFound) => {
             report(PostOutcome::Deleted { how: retake_wire::chat::Deletion::Gone }, Did::Final).await

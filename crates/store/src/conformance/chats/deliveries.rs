@@ -137,7 +137,7 @@ pub async fn refused_part_is_reported_and_the_rest_is_sent(store: Arc<Store>) {
     assert_eq!(work, ["Send PartNotSent 2 of 0", "Send one! 2"]);
     let notice = scene.posts().await.into_iter().find_map(|(_, post)| match post.kind {
         PostKind::Notice(notice) => Some(notice),
-        PostKind::Answer(_) => None,
+        PostKind::Answer(_) | PostKind::Preview(_) => None,
     });
     let told = ChatNotice { kind: ChatNoticeKind::PartNotSent, count: 2, files: 3, ..ChatNotice::default() };
     assert_eq!(notice, Some(told));
@@ -205,7 +205,7 @@ pub async fn report_changes_only_posts_of_its_account(store: Arc<Store>) {
     let report = async |account: &str, key: PostKey, result: PostResult| {
         store.settle_post(account.to_owned(), key, result, scene.now()).await.expect("settled")
     };
-    let sending = PostResult::Sending { parts: 1, digest: "d".to_owned() };
+    let sending = PostResult::Sending { parts: 1, digest: "d".to_owned(), is_preview: false };
     assert_eq!(report("other", key, sending.clone()).await, None);
     assert_eq!(report(ACCOUNT, PostKey { no: PostNo(9), ..key }, sending.clone()).await, None);
     assert_eq!(scene.states().await, ["Planned"]);
@@ -260,7 +260,7 @@ pub async fn gateways_case_38_answers_that_wait_for_a_day_are_sent_only_when_a_p
         assert_eq!(scene.work().await, Vec::<String>::new());
         let notice = scene.posts().await.into_iter().find_map(|(_, post)| match post.kind {
             PostKind::Notice(notice) => Some(notice),
-            PostKind::Answer(_) => None,
+            PostKind::Answer(_) | PostKind::Preview(_) => None,
         });
         let asks = notice.and_then(|notice| notice.asks).expect("a question");
         assert_eq!(asks.person.as_deref(), Some("one's"));

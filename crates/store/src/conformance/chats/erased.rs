@@ -85,7 +85,7 @@ pub async fn erasure_overwrites_digests_of_messages_and_names_in_notices(store: 
     assert_eq!(scene.entry("hunter2").await.and_then(|known| known.origin), None, "its author had the text");
     let names = scene.posts().await.into_iter().find_map(|(_, post)| match post.kind {
         PostKind::Notice(notice) => Some(notice.names),
-        PostKind::Answer(_) => None,
+        PostKind::Answer(_) | PostKind::Preview(_) => None,
     });
     assert_eq!(names, Some(vec!["Ben".to_owned()]));
     assert_eq!(scene.states().await, ["Deleting", "Sent"]);

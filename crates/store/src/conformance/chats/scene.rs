@@ -157,7 +157,7 @@ impl Scene {
     /// Leases all work, in words: the task, and the text of an answer or the kind of a notice with the sum of its counts.
     pub(super) async fn work(&self) -> Vec<String> {
         let words = |work: &PostWork| match &work.post.kind {
-            PostKind::Answer(_) => {
+            PostKind::Answer(_) | PostKind::Preview(_) => {
                 let text = work.text.as_ref().map_or("-", |(text, _)| text.as_str());
                 format!("{:?} {text} {}", work.task, work.post.part.0)
             }
@@ -177,7 +177,8 @@ impl Scene {
 
     /// The request of a post leaves.
     pub(super) async fn begin(&self, key: PostKey, parts: u32) -> bool {
-        self.settle(key, PostResult::Sending { parts, digest: format!("digest of {key}") }).await
+        self.settle(key, PostResult::Sending { parts, digest: format!("digest of {key}"), is_preview: false })
+            .await
     }
 
     /// A post is in the chat; its id is its name.

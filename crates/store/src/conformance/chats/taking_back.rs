@@ -26,7 +26,9 @@ async fn delete_all(scene: &Scene) -> usize {
                 scene.settle(work.key, deleted()).await;
                 count += 1;
             }
-            PostTask::Edit => drop(scene.settle(work.key, PostResult::Edited(Vec::new())).await),
+            PostTask::Edit => {
+                scene.settle(work.key, PostResult::Edited { ids: Vec::new(), is_preview: false }).await;
+            }
             PostTask::Send | PostTask::Resend => {
                 scene.begin(work.key, 1).await;
                 scene.arrive(work.key).await;
@@ -86,7 +88,7 @@ pub async fn rewind_deletes_the_posts_of_its_turns_and_tells_their_number(store:
     let [edit] = work.as_slice() else { panic!("the notice gets its last words: {work:?}") };
     assert_eq!((edit.task, edit.counts.gone, edit.counts.emptied), (PostTask::Edit, 1, 1));
     assert_eq!((edit.counts.stays.as_slice(), edit.counts.sum()), (&[(StayCause::HasReplies, 1)][..], 3));
-    scene.settle(edit.key, PostResult::Edited(Vec::new())).await;
+    scene.settle(edit.key, PostResult::Edited { ids: Vec::new(), is_preview: false }).await;
     scene.wait(LEASE);
     assert_eq!(scene.work().await, [""; 0], "it is edited once");
     assert_eq!(scene.states().await, ["Sent", "Gone(Gone)", "Gone(Emptied)", "Stays(HasReplies)"]);
@@ -124,7 +126,7 @@ pub async fn step_has_one_notice_in_each_place(store: Arc<Store>) {
     let work = scene.take().await;
     let notices = work.iter().filter_map(|work| match &work.post.kind {
         PostKind::Notice(notice) => Some((work.post.place.chat.as_str(), notice, &work.post.reply_to)),
-        PostKind::Answer(_) => None,
+        PostKind::Answer(_) | PostKind::Preview(_) => None,
     });
     let mut notices: Vec<_> = notices.collect();
     notices.sort_by_key(|(place, ..)| *place);

@@ -32,7 +32,7 @@ pub(super) struct PostLineRecord {
 
 pub(super) fn post_record(of: usize, post: &Post) -> PostLineRecord {
     let (seq, notice) = match &post.kind {
-        PostKind::Answer(seq) => (Some(seq.0), None),
+        PostKind::Answer(seq) | PostKind::Preview(seq) => (Some(seq.0), None),
         PostKind::Notice(notice) => (None, Some(<&str>::from(notice.kind).to_owned())),
     };
     PostLineRecord {

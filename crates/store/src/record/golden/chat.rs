@@ -215,7 +215,12 @@ fn posts() {
         state: PostState::Deleting,
         op: Some(OpNo(8)),
         ids: vec!["13".into(), "14".into()],
-        attempt: Some(SendAttempt { digest: "00ff".into(), began: Time(1_795_300_000_001), lost: 2 }),
+        attempt: Some(SendAttempt {
+            digest: "00ff".into(),
+            began: Time(1_795_300_000_001),
+            lost: 2,
+            is_preview: false,
+        }),
         sent: Some((Time(1_795_300_000_002), Some(Time(1_795_300_000_003)), true)),
         attempts: 2,
         due: None,

@@ -172,8 +172,7 @@ impl Context {
 
 /// Whether a post is in a chat and not wanted there.
 fn is_taken(post: &Post) -> bool {
-    matches!(post.kind, PostKind::Answer(_))
-        && matches!(post.state, PostState::Deleting | PostState::Stays(_))
+    post.kind.entry().is_some() && matches!(post.state, PostState::Deleting | PostState::Stays(_))
 }
 
 /// Whether two operations in a row are steps of one kind by the same person, with no message between them: one notice tells of both.

@@ -98,9 +98,9 @@ impl Store {
             let posts = rows.posts(log)?.into_iter().rev();
             posts
                 .map(|post| {
-                    let entry = match post.kind {
-                        PostKind::Answer(Seq(seq)) => Some(rows.meta(Key { log, seq })?.id),
-                        PostKind::Notice(_) => None,
+                    let entry = match post.kind.entry() {
+                        Some(Seq(seq)) => Some(rows.meta(Key { log, seq })?.id),
+                        None => None,
                     };
                     Ok((PostKey { log, no: post.no }, post, entry))
                 })
@@ -114,11 +114,12 @@ impl Context {
     /// The first part of an answer that was not sent is due, when all before it are there or failed.
     pub(super) fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
         let mut parts = self.rows.posts_of_entries(loaded.row.log, entry, entry)?;
-        parts.retain(|post| !post.is_imported());
+        parts.retain(|post| matches!(post.kind, PostKind::Answer(_)) && !post.is_imported());
         parts.sort_by_key(|post| post.part.0);
         let is_over = |post: &Post| match post.state {
-            PostState::Sent | PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_) => true,
-            PostState::Lost => post.due.is_none(),
+            PostState::Failed(_) | PostState::Gone(_) | PostState::Stays(_) => true,
+            // What a preview showed is replaced first.
+            PostState::Sent | PostState::Lost => post.due.is_none(),
             _ => false,
         };
         if let Some(next) = parts.into_iter().find(|post| !is_over(post))
@@ -160,7 +161,7 @@ impl Context {
         let posts = self.rows.posts_of_op(loaded.row.log, op)?;
         Ok(posts.into_iter().find(|post| match &post.kind {
             PostKind::Notice(notice) => notice.kind.is_step() && post.place == *place,
-            PostKind::Answer(_) => false,
+            PostKind::Answer(_) | PostKind::Preview(_) => false,
         }))
     }
 
@@ -175,7 +176,7 @@ impl Context {
             (PostKind::Notice(_), Some(op)) => self.rows.posts_of_op(key.log, op)?,
             _ => Vec::new(),
         };
-        Ok(post_counts(posts.iter().filter(|post| matches!(post.kind, PostKind::Answer(_)))))
+        Ok(post_counts(posts.iter().filter(|post| post.kind.entry().is_some())))
     }
 
     fn settle_post(
@@ -192,9 +193,9 @@ impl Context {
         let loaded = self.load(row.id)?;
         let is_deletion = matches!(result, PostResult::Deleting { .. });
         let is_cancelled = before.state == PostState::Cancelled || (before.is_done && before.ids.is_empty());
-        let parts = match &result {
-            PostResult::Sending { parts, .. } if !is_cancelled => *parts,
-            _ => 0,
+        let (parts, is_preview) = match &result {
+            PostResult::Sending { parts, is_preview, .. } if !is_cancelled => (*parts, Some(*is_preview)),
+            _ => (0, None),
         };
         let mut after = match is_cancelled && matches!(result, PostResult::Sending { .. }) {
             true => before.clone(),
@@ -217,20 +218,32 @@ impl Context {
         for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
             self.rows.set_post_id(&after.place.account, &after.place.chat, id, key)?;
         }
-        if let PostKind::Answer(entry) = after.kind {
+        self.replace_preview(&loaded, (&before, &after), now)?;
+        if let Some(entry) = after.kind.entry() {
             self.further_parts(&loaded, &before, &after, parts)?;
-            // Nobody will know of a lost one that is not due.
-            if is_new || (after.state == PostState::Lost && after.due.is_none()) {
+            // Nobody will know of a lost one that is not due. Of one in the chat, the preview was replaced.
+            let is_over = matches!(after.state, PostState::Lost | PostState::Sent) && after.due.is_none();
+            if is_new || is_over {
                 self.next_part(&loaded, entry, now)?;
+                if let PostKind::Answer(answer) = after.kind {
+                    self.remove_replaced(&loaded, answer, now)?;
+                }
                 if let (PostState::Failed(why), true) = (after.state, after.part.1 > 1) {
                     self.tell_failure(&loaded, &after, why, now)?;
                 }
                 self.notices_of(&loaded, after.op, now)?;
             }
         }
-        // A post that came back onto the path since the deletion was leased is wanted.
-        let is_kept = after.task() != Some(PostTask::Delete);
-        Ok(Some(if is_deletion { is_kept } else { !is_cancelled }))
+        Ok(Some(match is_preview {
+            // A post that came back onto the path since the deletion was leased is wanted.
+            _ if is_deletion => after.task() != Some(PostTask::Delete),
+            // The answer may have been stored, or taken back, since the edit was leased.
+            Some(is_preview) if !before.ids.is_empty() => {
+                after.task() == Some(PostTask::Edit)
+                    && is_preview == matches!(after.kind, PostKind::Preview(_))
+            }
+            _ => !is_cancelled,
+        }))
     }
 
     /// The words of a notice are in the chat. If it was the answer to a question, its last words come as those of a notice that was sent
@@ -247,7 +260,7 @@ impl Context {
 
     /// Adds the rows of the further parts of an answer, once the gateway knows how many there are.
     fn further_parts(&mut self, loaded: &Loaded, before: &Post, after: &Post, parts: u32) -> Result<()> {
-        if before.part.1 > 0 || after.part.0 > 0 {
+        if before.part.1 > 0 || after.part.0 > 0 || matches!(after.kind, PostKind::Preview(_)) {
             return Ok(());
         }
         for part in 1..parts {
@@ -273,7 +286,7 @@ impl Context {
         let Some(op) = op else { return Ok(()) };
         let posts = self.rows.posts_of_op(loaded.row.log, op)?;
         let (answers, notices): (Vec<Post>, Vec<Post>) =
-            posts.into_iter().partition(|post| matches!(post.kind, PostKind::Answer(_)));
+            posts.into_iter().partition(|post| post.kind.entry().is_some());
         if !post_counts(answers.iter()).is_final() {
             return Ok(());
         }

@@ -213,7 +213,8 @@ impl Context {
         let both =
             Path::from_spans(came.spans().iter().flat_map(|span| now_there.within(*span).spans().to_vec()));
         let posts = posts_along(&*self.rows, loaded, &both)?;
-        let here: Vec<Post> = posts.into_iter().filter(|post| post.place == *place).collect();
+        let is_here = |post: &Post| post.place == *place && matches!(post.kind, PostKind::Answer(_));
+        let here: Vec<Post> = posts.into_iter().filter(is_here).collect();
         let mut count = 0;
         for parts in here.chunk_by(|one, next| one.kind == next.kind) {
             let missing = missing_parts(parts);

@@ -73,7 +73,7 @@ impl Context {
         let posts = self.rows.last_posts(loaded.row.log, SEARCHED)?.into_iter();
         let is_it = |post: &Post| match &post.kind {
             PostKind::Notice(notice) => notice.kind == kind && notice.asks.is_some() && post.place == place,
-            PostKind::Answer(_) => false,
+            PostKind::Answer(_) | PostKind::Preview(_) => false,
         };
         let asked = posts.filter(is_it).find(|post| post.state != PostState::Cancelled);
         let buttons = vec![ChatButton::SendWaiting, ChatButton::Cancel];

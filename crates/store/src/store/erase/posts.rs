@@ -20,7 +20,7 @@ impl Context {
             return Ok(());
         }
         for post in self.rows.posts(log)? {
-            if matches!(post.kind, PostKind::Answer(entry) if own.contains(&entry.0)) {
+            if post.kind.entry().is_some_and(|entry| own.contains(&entry.0)) {
                 self.rows.set_post(&after.row, &post.erased(op, now))?;
             }
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use retake_core::{Effect, Head, OpNo, PostNo, RunNo};
+use retake_core::{Effect, Head, OpNo, PostKind, PostNo, RunNo};
 
 use super::{PIECE_BYTES, STEP};
 use crate::error::{Result, StoreError};
@@ -201,7 +201,9 @@ fn posts_from(
     text: &mut String,
 ) -> Result<u64> {
     let to = last.min(place + STEP);
-    for post in rows.posts_numbered(row.log, PostNo(place + 1), PostNo(to))? {
+    let posts = rows.posts_numbered(row.log, PostNo(place + 1), PostNo(to))?;
+    // An answer that is being written is no entry yet.
+    for post in posts.into_iter().filter(|post| !matches!(post.kind, PostKind::Preview(_))) {
         push(text, &FullLine::Post(number, Box::new(post)));
     }
     Ok(to - place)
