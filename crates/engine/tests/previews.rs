@@ -338,9 +338,15 @@ async fn edit_that_began_before_the_answer_was_stored_does_not_hide_the_answer()
     while !chat.states().await.ends_with(&[("answer", PostState::Sent)]) {
         tokio::task::yield_now().await;
     }
-    assert!(!chat.begins(&early, 1).await, "it would show less than the answer");
+    assert!(!chat.begins(&early, 3).await, "it would show less than the answer");
     chat.settles(&early, edited(true)).await;
-    assert_eq!(kind(&chat.work().await), "answer");
+    let last = chat.work().await;
+    assert_eq!(kind(&last), "answer");
+    chat.edits(&last, 2).await;
+    let second = chat.work().await;
+    assert_eq!(second.post.part, (1, 2), "the parts are those of the answer");
+    chat.sends(&second, 2).await;
+    assert!(chat.takes().await.is_empty());
 }
 
 #[tokio::test]

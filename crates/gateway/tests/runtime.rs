@@ -9,5 +9,6 @@ mod logs;
 mod lost;
 mod people;
 mod platform;
+mod previews;
 mod random;
 mod sending;

@@ -47,6 +47,8 @@ pub(crate) struct Post {
     leased_ms: i64,
     attempts: u32,
     began: Option<(i64, String)>,
+    /// How many parts a gateway says that its message has.
+    pub(crate) told_parts: u32,
 }
 
 #[derive(Default)]
@@ -65,6 +67,8 @@ pub(crate) struct Book {
     pub(crate) posts: Vec<Post>,
     /// The owner is away.
     pub(crate) is_away: bool,
+    /// The first post is taken back as soon as its edit is leased.
+    pub(crate) unwant_when_leased: bool,
     /// All parts of a place are given at once. Their order is that of the ledger.
     pub(crate) gives_all: bool,
     /// Names of events that the owner refuses if they have parts.
@@ -212,7 +216,10 @@ impl Ledger {
             post.leased_ms = i64::MIN;
         }
         match settle.result {
+            // Of an edit.
+            PostOutcome::Sending { parts, .. } if post.state == State::Sent => post.told_parts = parts,
             PostOutcome::Sending { parts, digest, .. } => {
+                post.told_parts = parts;
                 if is_wanted {
                     let began =
                         post.lost.as_ref().filter(|it| it.digest == digest).map_or(now, |it| it.began_ms);
@@ -286,7 +293,7 @@ fn lose(post: &mut Post) {
 fn lease(book: &mut Book, now: i64, most: usize) -> Vec<PostWork> {
     let mut work = Vec::new();
     let mut busy: HashSet<Place> = HashSet::new();
-    let gives_all = book.gives_all;
+    let (gives_all, unwants) = (book.gives_all, book.unwant_when_leased);
     for post in &mut book.posts {
         if post.state == State::Sending && post.leased_ms <= now {
             lose(post);
@@ -315,8 +322,16 @@ fn lease(book: &mut Book, now: i64, most: usize) -> Vec<PostWork> {
             _ => continue,
         };
         post.leased_ms = now + LEASE_MS;
+        if matches!(action, PostAction::Edit { .. }) && unwants {
+            post.is_wanted = false;
+        }
         let (post_id, place, attempts) = (post.id.clone(), post.place.clone(), post.attempts);
-        work.push(PostWork { post: post_id, kind: PostKind::Answer, place, action, attempts });
+        let content = post.edit.as_ref().unwrap_or(&post.content);
+        let kind = match content {
+            PostContent::Preview { .. } => PostKind::Preview,
+            _ => PostKind::Answer,
+        };
+        work.push(PostWork { post: post_id, kind, place, action, attempts });
     }
     work
 }
@@ -346,6 +361,7 @@ fn new_post(id: &str, place: &Place, content: PostContent, part: u32) -> Post {
         leased_ms: i64::MIN,
         attempts: 0,
         began: None,
+        told_parts: 0,
     }
 }
 

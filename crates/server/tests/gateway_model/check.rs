@@ -169,8 +169,14 @@ fn posts(play: &Play, seen: &Seen) {
         }
         assert!(
             posts.len() == 1 || (is_blind && posts.len() == 2),
-            "A{answer}.{part} is shown {} times",
-            posts.len()
+            "A{answer}.{part} is shown {} times: {:?} {:?}",
+            posts.len(),
+            posts.iter().map(|post| (&post.id, &post.text)).collect::<Vec<_>>(),
+            seen.posts
+                .iter()
+                .filter(|row| posts.iter().any(|post| post.place == row.place))
+                .map(|row| (&row.post, row.kind, row.part, row.state))
+                .collect::<Vec<_>>()
         );
     }
     for ((answer, part), entry) in &on_path {
@@ -201,6 +207,9 @@ fn posts(play: &Play, seen: &Seen) {
 
 /// The ledger's counts are those of the chat.
 fn ledger(play: &Play, seen: &Seen) {
+    let is_shown = |it: &&PostLine| it.kind == PostKind::Preview && it.state == PostStatus::Sent;
+    let shown_while_written: Vec<&PostLine> = seen.posts.iter().filter(is_shown).collect();
+    assert!(shown_while_written.is_empty(), "no answer is being written: {shown_while_written:?}");
     let on_path: BTreeSet<(usize, usize)> = seen.on_path().into_keys().collect();
     let shown = seen.shown();
     let rows = |is: fn(PostStatus) -> bool| {

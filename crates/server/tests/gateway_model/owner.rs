@@ -71,12 +71,17 @@ pub(super) struct Answer {
     pub(super) seen: Vec<Wording>,
 }
 
+/// The longest time that passes while the model writes a paragraph: an answer is shown after 1.5 s, and changed after 2 or 5 s.
+const SHOWN_MS: i64 = 7_000;
+
 /// A model that answers with the number of its answer: `A7.0`, and in further paragraphs `A7.1`, `A7.2`.
 #[derive(Default)]
 pub(super) struct Echo {
     answers: Mutex<Vec<Answer>>,
     /// The longest pause before a paragraph, in milliseconds.
     pub(super) pause: u64,
+    /// Moves this clock after each paragraph, so that answers are shown while they are written.
+    jumps: Option<Clock>,
 }
 
 impl Echo {
@@ -113,11 +118,17 @@ impl Model for Echo {
         let end = [Chunk::End(EndReason::Stop)];
         let paragraphs =
             (0..parts).map(move |part| Chunk::Text(format!("A{number}.{part} {}\n\n", "x".repeat(40))));
-        let pause = self.pause;
+        let (pause, jumps) = (self.pause, self.jumps.clone());
         futures::stream::iter(paragraphs.chain(end))
-            .then(move |chunk| async move {
-                SystemClock.sleep(Duration::from_millis(fastrand::u64(..=pause))).await;
-                Ok(chunk)
+            .then(move |chunk| {
+                let jumps = jumps.clone();
+                async move {
+                    SystemClock.sleep(Duration::from_millis(fastrand::u64(..=pause))).await;
+                    if let Some(clock) = jumps {
+                        clock.jump(fastrand::i64(0..=SHOWN_MS));
+                    }
+                    Ok(chunk)
+                }
             })
             .boxed()
     }
@@ -172,12 +183,14 @@ pub(super) struct Door {
 }
 
 impl Door {
-    pub(super) fn new(data: &Path, pause: u64) -> Self {
-        let echo = Arc::new(Echo { pause, ..Echo::default() });
+    pub(super) fn new(data: &Path, pause: u64, jumps: bool) -> Self {
+        let clock = Clock::default();
+        let jumps = jumps.then(|| clock.clone());
+        let echo = Arc::new(Echo { pause, jumps, ..Echo::default() });
         let data = data.to_owned();
         Self {
             data,
-            clock: Clock::default(),
+            clock,
             echo,
             inside: Mutex::default(),
             watch: Mutex::default(),

@@ -105,7 +105,7 @@ impl Play {
             [DeletionWindow::Always, DeletionWindow::Always, DeletionWindow::Policy, DeletionWindow::Never]
                 [random.usize(..4)];
         let capabilities = capabilities(resend, deletes, random.bool());
-        let door = Arc::new(Door::new(Path::new(home.path()), random.u64(..12)));
+        let door = Arc::new(Door::new(Path::new(home.path()), random.u64(..12), random.bool()));
         door.open().await;
         let way = Arc::new(door.way().await);
         let platform = Arc::new(Platform::new(capabilities, Arc::clone(&door)));

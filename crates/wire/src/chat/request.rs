@@ -215,6 +215,7 @@ pub struct GatewayTake {
 /// Where a platform can show an answer while it is written: by edits of a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Previews {
     /// In which places.
     pub audiences: Vec<Audience>,

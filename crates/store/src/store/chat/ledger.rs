@@ -193,9 +193,9 @@ impl Context {
         let loaded = self.load(row.id)?;
         let is_deletion = matches!(result, PostResult::Deleting { .. });
         let is_cancelled = before.state == PostState::Cancelled || (before.is_done && before.ids.is_empty());
-        let (parts, is_preview) = match &result {
-            PostResult::Sending { parts, is_preview, .. } if !is_cancelled => (*parts, Some(*is_preview)),
-            _ => (0, None),
+        let is_preview = match &result {
+            PostResult::Sending { is_preview, .. } if !is_cancelled => Some(*is_preview),
+            _ => None,
         };
         let mut after = match is_cancelled && matches!(result, PostResult::Sending { .. }) {
             true => before.clone(),
@@ -220,7 +220,7 @@ impl Context {
         }
         self.replace_preview(&loaded, (&before, &after), now)?;
         if let Some(entry) = after.kind.entry() {
-            self.further_parts(&loaded, &before, &after, parts)?;
+            self.further_parts(&loaded, &before, &after)?;
             // Nobody will know of a lost one that is not due. Of one in the chat, the preview was replaced.
             let is_over = matches!(after.state, PostState::Lost | PostState::Sent) && after.due.is_none();
             if is_new || is_over {
@@ -259,8 +259,9 @@ impl Context {
     }
 
     /// Adds the rows of the further parts of an answer, once the gateway knows how many there are.
-    fn further_parts(&mut self, loaded: &Loaded, before: &Post, after: &Post, parts: u32) -> Result<()> {
-        if before.part.1 > 0 || after.part.0 > 0 || matches!(after.kind, PostKind::Preview(_)) {
+    fn further_parts(&mut self, loaded: &Loaded, before: &Post, after: &Post) -> Result<()> {
+        let parts = after.part.1;
+        if before.part.1 > 0 || after.part.0 > 0 {
             return Ok(());
         }
         for part in 1..parts {
