@@ -231,7 +231,10 @@ fn posts() {
     let endless = Post { sent: Some((Time(5), None, false)), ..planned.clone() };
     let erased = Post { standing: PostStanding::Erased, ..planned.clone() };
     let imported = full.clone().imported();
-    let mut lines = vec![pin(&planned), pin(&full), pin(&endless), pin(&erased), pin(&imported)];
+    let attempt = full.attempt.clone().map(|it| SendAttempt { is_preview: true, ..it });
+    let preview = Post { kind: PostKind::Preview(Seq(9)), attempt, ..full.clone() };
+    let mut lines =
+        vec![pin(&planned), pin(&full), pin(&endless), pin(&erased), pin(&imported), pin(&preview)];
     lines.extend(states().into_iter().map(|state| pin(&Post { state, ..planned.clone() })));
     let told = ChatNotice {
         count: 2,
