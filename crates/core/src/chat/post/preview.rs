@@ -4,7 +4,7 @@
 use super::{Post, PostKind, PostState, SendAttempt};
 use crate::id::{OpNo, Seq, Time};
 
-/// A preview that nobody has asked to be changed for so long is looked at: whoever showed the answer may be gone.
+/// A preview that nobody has asked to be changed for so long is looked at: who showed the answer may be gone.
 const REST_MS: i64 = 60_000;
 
 impl Post {
