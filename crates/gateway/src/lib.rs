@@ -14,6 +14,7 @@ mod odd;
 pub mod platforms;
 pub mod preview;
 pub mod rate;
+mod receipt;
 mod runtime;
 pub mod sentences;
 mod slack;
@@ -21,8 +22,8 @@ mod telegram;
 pub mod text;
 
 pub use adapter::{
-    Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,
-    SetupStep, Style, Styled, StyledText,
+    Adapter, Button, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SentFile, SetupStep,
+    Style, Styled, StyledText,
 };
 pub use capabilities::{
     BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend, Streaming,
@@ -30,6 +31,7 @@ pub use capabilities::{
 pub use deletion::{OwnPost, batches};
 pub use discord::{Discord, DiscordConfig};
 pub use failure::{Failure, Refused};
+pub use receipt::{InboxClosed, Receipt};
 pub use runtime::{Clock, Condition, Health, Limits, Options, RuntimeError, run};
 pub use slack::{Slack, SlackConfig};
 pub use telegram::{Telegram, TelegramConfig};

@@ -168,7 +168,7 @@ pub async fn run(
     let jitter = Mutex::new(jitter);
     let context = Context { adapter, owner, clock, limits, us, asides, jitter, known, stopping, health };
     let (sender, incoming) = mpsc::unbounded_channel();
-    let slot = Slot { context: &context, sender };
+    let slot = Slot::new(&context, sender);
     let mut all = pin!(async {
         tokio::select! {
             error = Desk::new(&context, incoming).run() => Err(error),

@@ -3,11 +3,11 @@
 
 mod arriving;
 mod deleting;
-mod kit;
+pub(crate) mod kit;
 mod ledger;
 mod logs;
 mod lost;
 mod people;
-mod platform;
+pub(crate) mod platform;
 mod random;
 mod sending;
