@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatEntry, ChatNotice, ChatNoticeKind, ChatPlace,
-    ChatQuestion, ChatRole, ConversationId, EntryId, PostKey, PostResult, Time,
+    ChatQuestion, ChatRole, ConversationId, EntryId, Time,
 };
 
 use super::arrive::{content_of, spoken};
@@ -213,9 +213,7 @@ impl Engine {
         (place, message): (&ChatPlace, &str),
         by: Option<&str>,
     ) -> Result<Arrived> {
-        if let Some(key) = self.post_in(place, message).await? {
-            let gone = PostResult::Deleted(retake_core::Deletion::Gone);
-            self.store().settle_post(place.account.clone(), key, gone, self.now()).await?;
+        if self.store().recall_post(place.clone(), message.to_owned(), self.now()).await? {
             return Ok(Arrived::Known(ArrivalOutcome::Done));
         }
         let ignored = Ok(Arrived::Known(ArrivalOutcome::Ignored));
@@ -274,12 +272,6 @@ impl Engine {
             is_addressed: true,
             reply_to: None,
         }))
-    }
-
-    async fn post_in(&self, place: &ChatPlace, message: &str) -> Result<Option<PostKey>> {
-        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(None) };
-        let known = self.store().chat_entry(binding.conversation, place.clone(), message.to_owned()).await?;
-        Ok(known.and_then(|known| known.post))
     }
 }
 
