@@ -224,6 +224,7 @@ impl Engine {
         let Some((entry, after)) = self.turn_of_message(of, place, message).await? else { return ignored };
         let Some(author) = self.author_of_turn(of, entry, binding.is_shared).await? else { return ignored };
         let role = self.role_of(&author).await?;
+        let by_author = by.is_some();
         // What a moderator deletes is not recalled by its author.
         if !role.may_talk() || by.is_some_and(|by| by != author.person) {
             return ignored;
@@ -238,8 +239,12 @@ impl Engine {
         }
         let by = ChangeOrigin { chat: None, ..self.member(event, &author) };
         let may_all = role == ChatRole::Owner || !binding.is_shared;
+        // Not every platform says who deleted it. In a shared place it may have been a moderator: its author is asked.
+        let is_certain = by_author || !binding.is_shared;
         let told = match consent {
-            ChatConsent::Always => self.step_in_chat(of, &author, (step, may_all), by, None).await,
+            ChatConsent::Always if is_certain => {
+                self.step_in_chat(of, &author, (step, may_all), by, None).await
+            }
             _ => {
                 let kind = ChatNoticeKind::ConfirmRecall;
                 self.ask_step(of, &author, (step, may_all), kind, &by).await.map(|told| (told, None))
