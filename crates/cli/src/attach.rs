@@ -140,9 +140,9 @@ async fn found(options: &Options) -> Result<Option<(Connection, Status)>, Proble
     }
 }
 
-/// Whether a request was not carried out because this owner has ended or has another token.
+/// Whether a request was not carried out because this owner ends, has ended or has another token.
 fn is_to_find_again(problem: &Problem) -> bool {
-    [AWAY, UNAUTHORIZED].contains(&&*problem.code)
+    [AWAY, LEAVING, UNAUTHORIZED].contains(&&*problem.code)
 }
 
 fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
@@ -228,9 +228,15 @@ pub(crate) async fn become_owner(
         };
         // Nothing more can be stored without the data directory.
         let patience = if ended.is_ok() { FINISH } else { Duration::ZERO };
+        owner.closes_the_door();
+        let ends = async {
+            // First nothing more arrives from chats. Gateways report what became of their last calls: until then, the owner answers.
+            Gateways::stop(chats).await;
+            // Then runs end, and no other one can begin.
+            owner.finish(patience).await;
+        };
         tokio::select! {
-            // Gateways report what became of their last calls: until then, the owner answers.
-            _ = futures::future::join(owner.finish(patience), Gateways::stop(chats)) => {}
+            () = ends => {}
             // A second Ctrl-C stops at once: answers are kept as after a crash.
             () = signals.next() => {}
         }

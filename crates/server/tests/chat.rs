@@ -4,6 +4,7 @@
 mod approvals;
 mod buttons;
 mod edits;
+mod ending;
 mod plans;
 mod platform;
 mod recalls;
