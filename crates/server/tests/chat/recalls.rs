@@ -75,7 +75,7 @@ async fn gateways_case_85_recall_before_turns_of_others_drops_only_its_own_turn(
     gateway.arrives("r1", deletes(&in_group("g1", "Ben", ""), None), None).await;
     let by = Some("Ben".to_owned());
     let asks = ChatNotice::ConfirmRecall { by, turns: 1, files: 0, posts: 1, others: Vec::new() };
-    assert_eq!(gateway.works(1).await, [asks.clone()]);
+    assert_eq!(gateway.works(1).await, std::slice::from_ref(&asks));
     sets(&desk, "recalls = \"always\"");
     // The platform does not say who it was, and it may have been a moderator.
     gateway.arrives("r2", deletes(&in_group("g1", "Ben", ""), None), None).await;
