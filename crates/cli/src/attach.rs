@@ -1,6 +1,8 @@
 //! Connects to the owner of the data directory, and starts one if there is none. If it ends, the next request starts a new one.
 //! Must never repeat a request that may have been carried out, unless repeating it is safe.
 
+mod resume;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,21 +14,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use futures::stream::{self, BoxStream};
-use futures::{FutureExt as _, StreamExt};
+use futures::stream::BoxStream;
+use futures::{FutureExt as _, StreamExt as _};
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
 use retake_engine::make_private;
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::{GatewayState, Status};
 use retake_wire::{
-    Attach, Client, Ended, Follow, LEAVING, Number, NumberedEvent, PROTOCOL, Problem, ProblemKind, Reply,
-    Request, Run, RunEvent, RunNotice, UNAUTHORIZED,
+    Attach, Client, Follow, LEAVING, Number, NumberedEvent, PROTOCOL, Problem, ProblemKind, Reply, Request,
+    Run, RunEvent, UNAUTHORIZED,
 };
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use crate::connection::{self, AWAY, Connection, LOST, SILENCE, is_busy, own_notice};
+use crate::connection::{self, AWAY, Connection, LOST, SILENCE, is_busy};
 use crate::gateways::{Around, Gateways};
 use crate::owner::ServedAccounts;
 use crate::owner_start::{StartLock, start};
@@ -140,9 +142,9 @@ async fn found(options: &Options) -> Result<Option<(Connection, Status)>, Proble
     }
 }
 
-/// Whether a request was not carried out because this owner has ended or has another token.
+/// Whether a request was not carried out because this owner ends, has ended or has another token.
 fn is_to_find_again(problem: &Problem) -> bool {
-    [AWAY, UNAUTHORIZED].contains(&&*problem.code)
+    [AWAY, LEAVING, UNAUTHORIZED].contains(&&*problem.code)
 }
 
 fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
@@ -228,9 +230,15 @@ pub(crate) async fn become_owner(
         };
         // Nothing more can be stored without the data directory.
         let patience = if ended.is_ok() { FINISH } else { Duration::ZERO };
+        owner.closes_the_door();
+        let ends = async {
+            // First nothing more arrives from chats. Gateways report what became of their last calls: until then, the owner answers.
+            Gateways::stop(chats).await;
+            // Then runs end, and no other one can begin.
+            owner.finish(patience).await;
+        };
         tokio::select! {
-            // Gateways report what became of their last calls: until then, the owner answers.
-            _ = futures::future::join(owner.finish(patience), Gateways::stop(chats)) => {}
+            () = ends => {}
             // A second Ctrl-C stops at once: answers are kept as after a crash.
             () = signals.next() => {}
         }
@@ -390,7 +398,7 @@ impl Client for Attached {
             }
             started => started?,
         };
-        Ok(resume_run(self.clone(), run, events))
+        Ok(resume::resume_run(self.clone(), run, events))
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
@@ -400,100 +408,5 @@ impl Client for Attached {
             }
             followed => followed,
         }
-    }
-}
-
-/// Removes the text of a run that a new owner repeats.
-#[derive(Default)]
-struct ReplayFilter {
-    told: String,
-    /// The text from the new owner.
-    again: Option<String>,
-}
-
-impl ReplayFilter {
-    /// The new part of a text. The new owner may continue the answer, or repeat the model request and so send another answer.
-    fn unheard(&mut self, text: String) -> Option<String> {
-        let Self { told, again: Some(again) } = self else {
-            self.told.push_str(&text);
-            return Some(text);
-        };
-        let is_known = told.contains(&**again);
-        again.push_str(&text);
-        match (is_known, told.contains(&**again)) {
-            (_, true) => None,
-            (true, false) => again
-                .strip_prefix(&**told)
-                .map_or_else(|| Some(format!("\n{again}")), |more| Some(more.to_owned())),
-            (false, false) => Some(text),
-        }
-    }
-}
-
-/// The events of a run. If its owner ends, the next owner continues it, by the same request id.
-fn resume_run(
-    attached: Attached,
-    run: Run,
-    events: BoxStream<'static, RunEvent>,
-) -> BoxStream<'static, RunEvent> {
-    let state = (attached, run, events, ReplayFilter::default());
-    let next = |(attached, run, mut events, mut heard): (
-        Attached,
-        Run,
-        BoxStream<'static, RunEvent>,
-        ReplayFilter,
-    )| async move {
-        loop {
-            match events.next().await? {
-                RunEvent::Ended(ended)
-                    if heard.again.is_none() && ended.problem.as_ref().is_some_and(|it| it.code == LOST) =>
-                {
-                    heard.again = Some(String::new());
-                    let again = async { attached.again().await?.run(run.clone()).await };
-                    match again.await {
-                        Ok(again) => events = again,
-                        Err(problem) => {
-                            let ended = Ended { problem: Some(problem), ..*ended };
-                            let event = RunEvent::Ended(Box::new(ended));
-                            return Some((event, (attached, run, stream::empty().boxed(), heard)));
-                        }
-                    }
-                    let event = own_notice(RunNotice::OwnerReplaced);
-                    return Some((event, (attached, run, events, heard)));
-                }
-                RunEvent::Started { .. } | RunEvent::Reasoning { .. } if heard.again.is_some() => {}
-                RunEvent::Text { text } => {
-                    if let Some(text) = heard.unheard(text) {
-                        return Some((RunEvent::Text { text }, (attached, run, events, heard)));
-                    }
-                }
-                event => return Some((event, (attached, run, events, heard))),
-            }
-        }
-    };
-    stream::unfold(state, next).boxed()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn heard(before: &[&str], after: &[&str]) -> String {
-        let mut heard = ReplayFilter::default();
-        let mut said: String = before.iter().filter_map(|text| heard.unheard((*text).to_owned())).collect();
-        heard.again = Some(String::new());
-        said.push('|');
-        said.extend(after.iter().filter_map(|text| heard.unheard((*text).to_owned())));
-        said
-    }
-
-    #[test]
-    fn text_that_a_new_owner_repeats_is_shown_once() {
-        assert_eq!(heard(&["one ", "two "], &["one two "]), "one two |");
-        assert_eq!(heard(&["one ", "two "], &["one "]), "one two |", "a little less was stored");
-        assert_eq!(heard(&["one ", "two "], &["one two three ", "four"]), "one two |three four");
-        assert_eq!(heard(&["one ", "two "], &["one ", "two ", "three ", "four"]), "one two |three four");
-        assert_eq!(heard(&["one ", "two "], &["one ", "three ", "two "]), "one two |\none three two ");
-        assert_eq!(heard(&[], &["one ", "two"]), "|one two");
     }
 }

@@ -5,10 +5,10 @@ mod keep;
 pub(crate) mod one;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use retake_wire::reply::GatewayState;
 use tokio::sync::watch;
@@ -91,10 +91,15 @@ async fn keep_all(wanted: ServedAccounts, around: Around, mut stopped: watch::Re
     loop {
         // A folder that cannot be read now changes nothing.
         if let Ok(names) = accounts::names(&around.config_file) {
+            let version_of = |name: &String| match version(&accounts::path(&around.config_file, name)) {
+                Ok(version) => version,
+                // The disk does not say: it is taken for what it was.
+                Err(_) => kept.get(name).and_then(|it| it.version),
+            };
             let there: BTreeMap<String, Option<Version>> = names
                 .into_iter()
                 .filter(|name| wanted.covers(name))
-                .map(|name| (name.clone(), version(&accounts::path(&around.config_file, &name))))
+                .map(|name| (name.clone(), version_of(&name)))
                 .collect();
             let is_old = |(name, it): &(&String, &Kept)| there.get(*name) != Some(&it.version);
             let old: Vec<String> = kept.iter().filter(is_old).map(|(name, _)| name.clone()).collect();
@@ -117,7 +122,11 @@ async fn keep_all(wanted: ServedAccounts, around: Around, mut stopped: watch::Re
     futures::future::join_all(kept.into_values().map(Kept::end)).await;
 }
 
-fn version(path: &Path) -> Option<Version> {
-    let meta = fs::metadata(path).ok()?;
-    Some((meta.ino(), meta.ctime(), meta.ctime_nsec(), meta.size()))
+/// The version of a file; none if there is no file.
+fn version(path: &Path) -> io::Result<Option<Version>> {
+    match fs::metadata(path) {
+        Ok(meta) => Ok(Some((meta.ino(), meta.ctime(), meta.ctime_nsec(), meta.size()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }

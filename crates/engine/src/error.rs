@@ -128,6 +128,16 @@ impl EngineError {
             .remedies([Remedy::Stop, Remedy::EndJobs])
     }
 
+    /// A request that needs a run or a step while the owner ends: the next owner can do it. Nothing is stored.
+    pub(crate) fn leaving() -> Self {
+        Self::new(Kind::Refused, "owner_leaving", "the owner of the conversations is about to end")
+    }
+
+    /// Whether the owner ends, and the request can be repeated at the next one.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.code == "owner_leaving"
+    }
+
     /// A model that cannot be called at all. Nothing is stored yet, so this is not [`Kind::Model`].
     pub(crate) fn no_model(error: &ModelError) -> Self {
         let kind = match error.kind() {

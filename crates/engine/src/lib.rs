@@ -133,6 +133,8 @@ pub struct Engine {
     erasures: AtomicU64,
     /// Whether the owner is shutting down: runs that stop from now on were not stopped by a person.
     ends: AtomicBool,
+    /// Whether no conversation can be claimed any more.
+    closed: AtomicBool,
     pub(crate) completions: Completions,
     pub(crate) outbox: Outbox,
     pub(crate) chats: chat::ChatState,
@@ -159,6 +161,7 @@ impl Engine {
                 drafting: tokio::sync::Mutex::default(),
                 erasures: AtomicU64::new(0),
                 ends: AtomicBool::new(false),
+                closed: AtomicBool::new(false),
                 completions: Completions::default(),
                 outbox,
                 chats: chat::ChatState::default(),
@@ -299,20 +302,30 @@ impl Engine {
     }
 
     /// Waits for this time until nothing runs, then stops all runs, and waits for the same time again. Steps at work are awaited
-    /// likewise.
+    /// likewise. When this returns, no run can begin any more.
     pub async fn finish(&self, patience: std::time::Duration) {
         self.chats.end();
         for last in [false, true] {
             let late = self.parts.clock.sleep(patience);
+            if last {
+                self.ends.store(true, Ordering::SeqCst);
+                self.closed.store(true, Ordering::SeqCst);
+            }
             let idle = async {
-                while let Some(of) = self.running().first() {
-                    if last {
-                        self.ends.store(true, Ordering::SeqCst);
-                        self.cancel(*of);
+                loop {
+                    while let Some(of) = self.running().first() {
+                        if last {
+                            self.cancel(*of);
+                        }
+                        self.until_idle(*of).await;
                     }
-                    self.until_idle(*of).await;
+                    self.completions.over().await;
+                    // What was claimed just before is awaited like the others.
+                    self.closed.store(true, Ordering::SeqCst);
+                    if self.running().is_empty() {
+                        return;
+                    }
                 }
-                self.completions.over().await;
             };
             tokio::select! {
                 biased;
@@ -320,6 +333,11 @@ impl Engine {
                 () = late => {}
             }
         }
+    }
+
+    /// Whether the end has come: nothing can begin.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 
     /// Who or what stops calls.

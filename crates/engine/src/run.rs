@@ -210,6 +210,7 @@ impl Engine {
             }
             let request = self.with_text_of_command(conversation, request).await?;
             let claim = match (claim, request.steer, &request.start) {
+                (Err(error), ..) if error.is_leaving() => return Err(error),
                 (Err(_), Some(steer), Start::Say(parts, seen)) => {
                     not_blank(parts)?;
                     return self.wait_behind(conversation, parts.clone(), *seen, steer, request).await;

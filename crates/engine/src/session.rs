@@ -346,7 +346,8 @@ impl Engine {
 
     /// Claims a conversation for a run.
     pub(crate) fn claim(self: &Arc<Self>, of: ConversationId) -> Result<Claim> {
-        self.claim_by(of, Command::Claim).ok_or_else(EngineError::running)
+        let refused = || if self.is_closed() { EngineError::leaving() } else { EngineError::running() };
+        self.claim_by(of, Command::Claim).ok_or_else(refused)
     }
 
     /// Claims a conversation to look for a waiting run. If it is already claimed, the holder looks at its end.
@@ -355,11 +356,16 @@ impl Engine {
     }
 
     fn claim_by(self: &Arc<Self>, of: ConversationId, command: Command) -> Option<Claim> {
-        let session = self.session(of);
-        match session.handle(command) {
-            Answer::Got(ticket) => Some(Claim { engine: Arc::clone(self), session, ticket }),
-            _ => None,
+        if self.is_closed() {
+            return None;
         }
+        let session = self.session(of);
+        let claim = match session.handle(command) {
+            Answer::Got(ticket) => Claim { engine: Arc::clone(self), session, ticket },
+            _ => return None,
+        };
+        // Who closes the engine looks for claims after that: one of the two sees the other.
+        (!self.is_closed()).then_some(claim)
     }
 
     /// Claims a conversation exclusively, after waiting until nobody appends to it.

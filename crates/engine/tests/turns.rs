@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use retake_core::{Action, Apply, Part, Role, SeenState, Usage};
+use retake_core::{Action, Apply, Part, Role, SeenState, Steer, Usage};
 use retake_engine::model::{Chunk, Effort, ModelInfo};
 use retake_engine::{FileOptions, Notice, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_testkit::{Table, ask, done, ended, failure, start, text};
@@ -211,6 +211,28 @@ async fn a_crash_in_mid_stream_loses_no_more_than_a_second() {
     assert_eq!(table.shows().await, "story | saved…");
     assert!(!again.is_running(table.id));
     assert!(table.store.streams().await.expect("streams").is_empty());
+}
+
+#[tokio::test]
+async fn a_run_after_the_end_of_the_engine_is_refused_before_anything_is_stored() {
+    let table = Table::new().await;
+    table.turn(ask("one"), vec![text("1"), done()]).await;
+    table.engine.finish(Duration::from_secs(1)).await;
+    for steer in [None, Some(Steer::Queue)] {
+        let request = RunRequest {
+            start: ask("two"),
+            model: None,
+            steer,
+            permit: Permit::default(),
+            files: FileOptions::default(),
+            seen: SeenState::Anything,
+            by: table.engine.by(None),
+        };
+        let refused = table.engine.run(table.id, request).await;
+        assert_eq!(refused.err().map(|error| error.code), Some("owner_leaving"));
+    }
+    assert_eq!(table.shows().await, "one | 1");
+    assert!(table.engine.running().is_empty());
 }
 
 #[tokio::test]

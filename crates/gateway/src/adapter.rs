@@ -6,6 +6,7 @@ use retake_wire::chat::{Inbound, InboundFile, Person, Place};
 
 use crate::capabilities::Capabilities;
 use crate::failure::Failure;
+use crate::receipt::{InboxClosed, Receipt};
 
 /// An account of a chat platform.
 #[async_trait]
@@ -22,8 +23,9 @@ pub trait Adapter: Send + Sync {
     /// Checks the token, and says who we are there and what is not switched on yet.
     async fn identify(&self) -> Result<Identity, Failure>;
 
-    /// Receives events until it fails. Each event is put into the inbox, and acknowledged to the platform only after that. Events of
-    /// our own account are left out. `cursor` is where the last connection ended.
+    /// Receives events until it fails. Each event is put into the inbox, and acknowledged to the platform only when it is durable. An
+    /// adapter goes on to receive while events wait for that: the inbox joins albums and messages in parts. Events of our own account
+    /// are left out. `cursor` is where the last connection ended.
     ///
     /// The result is always a failure: also [`Failure::Closed`], when the inbox takes no more.
     async fn receive(&self, cursor: Option<String>, inbox: &dyn Inbox) -> Failure;
@@ -77,22 +79,18 @@ pub trait Adapter: Send + Sync {
 /// Where received events go.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Stores an event. When this returns, it is durable. `transport_key` is unique in the account, and the same when the platform
-    /// delivers the event again.
-    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed>;
+    /// Takes an event over, as soon as there is room for it. The receipt says when it is durable: that may take seconds, because the
+    /// event may be one message with those after it. `transport_key` is unique in the account, and the same when the platform delivers
+    /// the event again.
+    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<Receipt, InboxClosed>;
 
-    /// Everything up to here is durable.
-    async fn advance(&self, cursor: &str) -> Result<(), InboxClosed>;
+    /// Takes a cursor over. It is recorded when everything is durable that was handed over before it; the receipt says when.
+    async fn advance(&self, cursor: &str) -> Result<Receipt, InboxClosed>;
 
     /// The places that are bound to a conversation, each with the platform id of the last message that arrived from it. For
     /// platforms that do not redeliver.
     async fn places(&self) -> Vec<(Place, Option<String>)>;
 }
-
-/// The inbox takes no more events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the inbox takes no more events")]
-pub struct InboxClosed;
 
 /// Our account on the platform.
 #[derive(Clone, Debug, PartialEq, Eq)]

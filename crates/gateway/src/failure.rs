@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::adapter::InboxClosed;
+use crate::receipt::InboxClosed;
 
 /// Why a call failed. Adapters decide by status and error codes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -13,6 +13,7 @@ pub mod matrix;
 mod odd;
 pub mod platforms;
 pub mod rate;
+mod receipt;
 mod runtime;
 pub mod sentences;
 mod slack;
@@ -20,8 +21,8 @@ mod telegram;
 pub mod text;
 
 pub use adapter::{
-    Adapter, Button, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SentFile,
-    SetupStep, Style, Styled, StyledText,
+    Adapter, Button, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SentFile, SetupStep,
+    Style, Styled, StyledText,
 };
 pub use capabilities::{
     BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend,
@@ -29,6 +30,7 @@ pub use capabilities::{
 pub use deletion::{OwnPost, batches};
 pub use discord::{Discord, DiscordConfig};
 pub use failure::{Failure, Refused};
+pub use receipt::{InboxClosed, Receipt};
 pub use runtime::{Clock, Condition, Health, Limits, Options, RuntimeError, run};
 pub use slack::{Slack, SlackConfig};
 pub use telegram::{Telegram, TelegramConfig};

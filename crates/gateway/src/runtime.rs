@@ -8,6 +8,7 @@ mod compose;
 mod files;
 mod health;
 mod holds;
+mod in_flight;
 mod inbox;
 mod join;
 mod missed;
@@ -31,6 +32,7 @@ use crate::failure::Failure;
 use self::aside::Aside;
 use self::backoff::{Backoff, Jitter};
 pub use self::health::{Condition, Health};
+use self::in_flight::InFlight;
 use self::inbox::{Desk, Slot};
 use self::owner::{NotDone, Owner};
 use self::work::Worker;
@@ -130,6 +132,7 @@ struct Context {
     known: Mutex<Known>,
     stopping: watch::Sender<bool>,
     health: Health,
+    sends: InFlight,
 }
 
 #[derive(Default)]
@@ -166,9 +169,11 @@ pub async fn run(
     let known = Mutex::new(Known { cursor: connected.cursor, places });
     let (stopping, stopped) = watch::channel(false);
     let jitter = Mutex::new(jitter);
-    let context = Context { adapter, owner, clock, limits, us, asides, jitter, known, stopping, health };
+    let sends = InFlight::default();
+    let context =
+        Context { adapter, owner, clock, limits, us, asides, jitter, known, stopping, health, sends };
     let (sender, incoming) = mpsc::unbounded_channel();
-    let slot = Slot { context: &context, sender };
+    let slot = Slot::new(&context, sender);
     let mut all = pin!(async {
         tokio::select! {
             error = Desk::new(&context, incoming).run() => Err(error),

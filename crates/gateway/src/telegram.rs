@@ -5,8 +5,10 @@ mod api;
 mod entities;
 mod mention;
 mod post;
+mod queue;
 mod update;
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,15 +18,14 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::adapter::{
-    Adapter, Deleted, Found, Identity, Inbox, InboxClosed, Marker, Outgoing, Probe, Sent, SetupStep,
-};
+use crate::adapter::{Adapter, Deleted, Found, Identity, Inbox, Marker, Outgoing, Probe, Sent, SetupStep};
 use crate::capabilities::{
     BulkDeletion, Capabilities, CommandPrefix, DeletionWindow, LengthUnit, Remains, Resend,
 };
 use crate::failure::{Failure, Refused};
 use api::{Api, CallError};
 use mention::Us;
+use queue::Queue;
 
 /// The address of the Bot API.
 const BASE: &str = "https://api.telegram.org";
@@ -119,40 +120,25 @@ impl Telegram {
         }
     }
 
-    /// Stores the updates of one poll. Returns the id of the last one.
-    async fn store(&self, us: &Us, updates: &[Value], inbox: &dyn Inbox) -> Result<Option<i64>, InboxClosed> {
-        let mut last = None;
-        for update in updates {
-            let Some(id) = update["update_id"].as_i64() else { continue };
-            if let Some(event) = update::event(&self.account, us, update) {
-                inbox.arrived(&id.to_string(), event).await?;
-            }
-            last = Some(id);
-        }
-        if let Some(last) = last {
-            inbox.advance(&last.to_string()).await?;
-        }
-        Ok(last)
-    }
-
     /// Polls until it fails.
-    async fn poll(&self, cursor: Option<String>, inbox: &dyn Inbox) -> Result<(), Failure> {
+    async fn poll(&self, cursor: Option<String>, inbox: &dyn Inbox) -> Result<Infallible, Failure> {
         let us = self.us().await?;
-        let mut last: Option<i64> = cursor.and_then(|cursor| cursor.parse().ok());
+        let mut queue = Queue::after(cursor.and_then(|cursor| cursor.parse().ok()));
         loop {
             let pause = tokio::time::sleep(PAUSE);
             let mut arguments = json!({ "timeout": POLL, "allowed_updates": update::KINDS });
-            if let Some(last) = last {
+            if let Some(last) = queue.last() {
                 // This confirms everything before it [S]: all of that is durable.
                 arguments["offset"] = (last + 1).into();
             }
             let answer = self.api.poll("getUpdates", &arguments, POLL_ANSWER).await?;
             let updates = answer.as_array().ok_or(Failure::Unreadable)?;
-            match self.store(us, updates, inbox).await.map_err(|InboxClosed| Failure::Closed)? {
-                // After a week without updates, ids go on at a random number [D], perhaps a lower one.
-                Some(newest) => last = Some(newest),
-                None => pause.await,
+            let read = |update: &Value| update::event(&self.account, us, update);
+            queue.take(updates, read, inbox).await?;
+            if updates.is_empty() {
+                pause.await;
             }
+            queue.wait(inbox).await?;
         }
     }
 }
@@ -190,7 +176,7 @@ impl Adapter for Telegram {
 
     async fn receive(&self, cursor: Option<String>, inbox: &dyn Inbox) -> Failure {
         match self.poll(cursor, inbox).await {
-            Ok(()) => Failure::Closed,
+            Ok(never) => match never {},
             Err(failure) => failure,
         }
     }

@@ -7,4 +7,4 @@ mod files;
 mod receiving;
 mod sending;
 mod sessions;
-mod world;
+pub(crate) mod world;

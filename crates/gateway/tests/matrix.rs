@@ -5,7 +5,7 @@ mod arriving;
 mod failing;
 mod files;
 mod odd;
-mod people;
+pub(crate) mod people;
 mod rooms;
 mod sending;
 mod taking_back;

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_gateway::{Adapter, Failure, Inbox, InboxClosed};
+use retake_gateway::{Adapter, Failure, Inbox, InboxClosed, Receipt};
 use retake_wire::chat::{Inbound, InboundMessage, Place};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// How long a test waits at most.
@@ -26,6 +26,9 @@ pub(crate) struct Recorder {
     places: Vec<(Place, Option<String>)>,
     /// After so many events it takes no more.
     most: Mutex<Option<usize>>,
+    /// Whether nothing is durable before the test says so.
+    holds: bool,
+    held: Mutex<Vec<oneshot::Sender<()>>>,
 }
 
 impl Recorder {
@@ -37,6 +40,18 @@ impl Recorder {
     /// An inbox that takes so many events.
     pub(crate) fn with_most(most: usize) -> Arc<Self> {
         Arc::new(Self { most: Mutex::new(Some(most)), ..Self::default() })
+    }
+
+    /// An inbox in which nothing is durable at first.
+    pub(crate) fn that_holds() -> Arc<Self> {
+        Arc::new(Self { holds: true, ..Self::default() })
+    }
+
+    /// Makes the event durable that came as this one of all.
+    pub(crate) fn store(&self, position: usize) {
+        let mut held = self.held.lock().expect("BUG: a test panicked");
+        let (unused, _) = oneshot::channel();
+        std::mem::replace(&mut held[position], unused).send(()).expect("BUG: nobody waits for it");
     }
 
     /// Everything so far, in order.
@@ -76,18 +91,23 @@ impl Recorder {
 
 #[async_trait]
 impl Inbox for Recorder {
-    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed> {
+    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<Receipt, InboxClosed> {
         let most = *self.most.lock().expect("BUG: a test panicked");
         if most.is_some_and(|most| self.arrived().len() >= most) {
             return Err(InboxClosed);
         }
         self.told.send_modify(|told| told.push(Told::Arrived(transport_key.to_owned(), Box::new(event))));
-        Ok(())
+        if !self.holds {
+            return Ok(Receipt::durable_now());
+        }
+        let (receipt, done) = Receipt::pending();
+        self.held.lock().expect("BUG: a test panicked").push(done);
+        Ok(receipt)
     }
 
-    async fn advance(&self, cursor: &str) -> Result<(), InboxClosed> {
+    async fn advance(&self, cursor: &str) -> Result<Receipt, InboxClosed> {
         self.told.send_modify(|told| told.push(Told::Advanced(cursor.to_owned())));
-        Ok(())
+        Ok(Receipt::durable_now())
     }
 
     async fn places(&self) -> Vec<(Place, Option<String>)> {

@@ -1,6 +1,7 @@
 //! The integration tests of the gateway: one binary.
 
 mod discord;
+mod joined;
 mod matrix;
 mod node;
 mod recorder;

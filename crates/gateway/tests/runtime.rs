@@ -3,12 +3,12 @@
 
 mod arriving;
 mod deleting;
-mod kit;
+pub(crate) mod kit;
 mod ledger;
 mod logs;
 mod lost;
 mod people;
-mod platform;
+pub(crate) mod platform;
 mod previews;
 mod random;
 mod sending;

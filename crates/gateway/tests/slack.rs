@@ -14,10 +14,10 @@ use retake_gateway::{Marker, Outgoing, Slack, SlackConfig, StyledText};
 use retake_wire::chat::Place;
 
 const CHANNEL: &str = "C1";
-const DIRECT: &str = "D1";
+pub(crate) const DIRECT: &str = "D1";
 
 /// A fake with a channel and a direct chat, and an adapter for it.
-async fn start() -> (Fake, Arc<Slack>) {
+pub(crate) async fn start() -> (Fake, Arc<Slack>) {
     let fake = Fake::start(&["chat:write"]).await;
     fake.add_channel(CHANNEL);
     fake.add_channel(DIRECT);

@@ -14,11 +14,12 @@ use retake_gateway::{Marker, Outgoing, StyledText, Telegram, TelegramConfig};
 use retake_wire::chat::Place;
 use serde_json::json;
 
-const ANNA: i64 = 41;
-const GROUP: i64 = -1_001_000;
+pub(crate) const ANNA: i64 = 41;
+pub(crate) const BEN: i64 = 42;
+pub(crate) const GROUP: i64 = -1_001_000;
 
 /// A fake with Anna's private chat and a group, and an adapter for it.
-async fn start() -> (Fake, Arc<Telegram>) {
+pub(crate) async fn start() -> (Fake, Arc<Telegram>) {
     let fake = Fake::start().await;
     fake.add_chat(json!({"id": ANNA, "type": "private"}));
     fake.add_chat(json!({"id": GROUP, "type": "supergroup", "title": "Team"}));

@@ -102,8 +102,12 @@ impl InProcess {
         self.owner_info.gateways.clone()
     }
 
-    /// Waits for this time until nothing runs, then stops all runs and stores their output so far. Nothing new begins meanwhile
-    /// if all clients were refused before.
+    /// Accepts no further client: they go to the next owner.
+    pub fn closes_the_door(&self) {
+        self.present.refuse_all();
+    }
+
+    /// Waits for this time until nothing runs, then stops all runs and stores their output so far. After that no run can begin.
     pub async fn finish(&self, patience: Duration) {
         self.engine.finish(patience).await;
     }

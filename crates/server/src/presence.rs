@@ -93,6 +93,12 @@ impl ConnectedClients {
         self.here().clients.len()
     }
 
+    /// Accepts no further client.
+    pub(crate) fn refuse_all(&self) {
+        self.here().is_leaving = true;
+        self.changed.notify_one();
+    }
+
     fn here(&self) -> MutexGuard<'_, ClientTable> {
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }

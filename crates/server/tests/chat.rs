@@ -4,6 +4,7 @@
 mod approvals;
 mod buttons;
 mod edits;
+mod ending;
 mod plans;
 mod platform;
 mod recalls;
@@ -345,6 +346,37 @@ async fn gateways_case_85_post_that_somebody_else_deleted_is_gone() {
     let of = conversation(&desk).await;
     let posts = get!(desk, Posts, Request::Posts(PostsOf { conversation: of, ..PostsOf::default() })).posts;
     assert_eq!(posts.last().expect("it").state, PostStatus::Gone { how: Deletion::Gone });
+}
+
+/// The news of a deletion may be faster than the answer to the request that sent the post, and than a lost answer that is looked for.
+#[tokio::test]
+async fn gateways_case_85_post_that_is_deleted_before_its_id_is_known_is_gone() {
+    for lost in [false, true] {
+        let (desk, mut gateway) = paired(false).await;
+        gateway.says(says("1", "one")).await;
+        let work = gateway.takes(5000).await.remove(0);
+        let (place, digest) = (work.place.clone(), "d".to_owned());
+        gateway.settles(&work.post, PostOutcome::Sending { parts: 1, digest, is_preview: false }).await;
+        if lost {
+            gateway.settles(&work.post, PostOutcome::Lost).await;
+        }
+        let recalled =
+            |message: &str| Inbound::Recalled { place: place.clone(), message: message.to_owned(), by: None };
+        gateway.arrives("r1", recalled("p1"), None).await;
+        gateway.arrives("r2", recalled("p2"), None).await;
+        let sent =
+            PostOutcome::Sent { ids: vec!["p1".to_owned()], sent_ms: 1, deadline_ms: None, deletable: true };
+        gateway.settles(&work.post, sent).await;
+        let of = conversation(&desk).await;
+        let posts =
+            get!(desk, Posts, Request::Posts(PostsOf { conversation: of, ..PostsOf::default() })).posts;
+        let states: Vec<_> = posts.iter().map(|post| post.state).collect();
+        assert_eq!(states, [PostStatus::Gone { how: Deletion::Gone }], "lost: {lost}");
+        // Neither is it sent again, nor deleted by a rewind.
+        gateway.commands(says("2", "/rewind 1"), ChatVerb::Rewind, Some(1)).await;
+        gateway.works(1).await;
+        assert_eq!(gateway.answers(), 0);
+    }
 }
 
 /// A gateway that was killed leaves a request for work behind. It must not take what the next gateway could do.

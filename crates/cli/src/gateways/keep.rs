@@ -1,6 +1,7 @@
 //! Keeps the gateway of one account going: it is tried again where that may help. Must never report the same trouble twice in a row, and
 //! never end the process.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ impl Keeper {
 
     async fn live(self) -> Result<(), GatewayTrouble> {
         let account =
-            accounts::read(&self.around.config_file, &self.name).map_err(|_| GatewayTrouble::BadAccount)?;
+            accounts::read(&self.around.config_file, &self.name).map_err(|error| not_read(&error))?;
         let adapter = one::adapter(&self.name, &account).map_err(|_| GatewayTrouble::BadAccount)?;
         let address = one::address(&self.around.data_dir, &account);
         let client = client(address)?;
@@ -128,6 +129,15 @@ fn client(address: OwnerAddress) -> Result<Arc<dyn Client>, GatewayTrouble> {
     Ok(Arc::new(client))
 }
 
+/// Why the file of an account was not read. One that is not there, or has the wrong content, lasts until it is changed. What the system
+/// reports of the disk may pass.
+fn not_read(error: &io::Error) -> GatewayTrouble {
+    match error.raw_os_error() {
+        Some(_) if error.kind() != io::ErrorKind::NotFound => GatewayTrouble::UnreadableAccount,
+        _ => GatewayTrouble::BadAccount,
+    }
+}
+
 /// Whether a trouble may pass by itself. The others last until the file of the account is changed.
 fn may_pass(trouble: &GatewayTrouble) -> bool {
     match trouble {
@@ -137,6 +147,7 @@ fn may_pass(trouble: &GatewayTrouble) -> bool {
         }
         GatewayTrouble::Occupied
         | GatewayTrouble::Held { .. }
+        | GatewayTrouble::UnreadableAccount
         | GatewayTrouble::Unreachable
         | GatewayTrouble::Refused
         | GatewayTrouble::Failed
@@ -152,6 +163,7 @@ fn code(trouble: &GatewayTrouble) -> &'static str {
         GatewayTrouble::Held { .. } => "another gateway has the account",
         GatewayTrouble::NotPermitted { .. } => "the owner refuses the gateway",
         GatewayTrouble::BadAccount => "the file of the account cannot be used",
+        GatewayTrouble::UnreadableAccount => "the file of the account cannot be read now",
         GatewayTrouble::Unreachable => "the platform cannot be reached",
         GatewayTrouble::Refused => "the platform refuses",
         GatewayTrouble::Failed => "an error in the gateway",

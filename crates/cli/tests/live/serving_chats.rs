@@ -56,11 +56,12 @@ impl Scene {
         Self { world: World::new(), fake, runtime }
     }
 
-    /// Adds an account with the fake's token.
-    fn adds(&self, name: &str) {
+    /// Adds an account with the fake's token. Returns what the command says.
+    fn adds(&self, name: &str) -> String {
         let answers = format!("{TOKEN}\n{}\n", self.fake.base());
         let added = self.world.pipe(&["gateway", "add", "telegram", "--name", name], &answers);
         assert!(added.status.success(), "{added:?}");
+        out(&added)
     }
 
     /// Changes a value in the file of an account.
@@ -236,7 +237,12 @@ fn accounts_are_noticed_while_the_server_runs() {
     let unknown = scene.world.run(&["serve", "--gateway", "telegram"]);
     assert!(!unknown.status.success() && error(&unknown).contains("there is no account"), "{unknown:?}");
     let served = scene.serves(&[]);
-    scene.adds("telegram");
+    let told = scene.adds("telegram");
+    let runs = format!("`retake serve` (process {}) runs its gateway\nNext:\n  1. ", served.child.id());
+    assert!(
+        told.contains(&runs) && !told.contains("gateway run") && told.contains("\n  2. The bot"),
+        "{told}"
+    );
     scene.pairs();
     let path = scene.world.home().join("gateways/telegram.json");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("opened");
@@ -244,8 +250,31 @@ fn accounts_are_noticed_while_the_server_runs() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("closed");
     scene.says("what is 6 times 7");
     until("an answer comes", || scene.reads("6 × 7 = 42") == 1);
+    // A file that the disk does not give is tried again.
+    let away = path.with_extension("away");
+    fs::rename(&path, &away).expect("moved");
+    fs::create_dir(&path).expect("a folder in its place");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("closed");
+    until("it is tried again", || {
+        let state = scene.state("telegram");
+        state["trouble"]["code"] == "unreadable_account" && state["again_ms"].is_number()
+    });
+    fs::remove_dir(&path).expect("removed");
+    fs::rename(&away, &path).expect("moved back");
+    scene.says("what is 5 times 5");
+    until("an answer comes", || scene.reads("5 × 5 = 25") == 1);
     scene.world.does(&["gateway", "remove", "telegram"]);
     until("it is gone", || !scene.world.does(&["status"]).contains("gateway of telegram: runs in the owner"));
+    scene.world.does(&["stop"]);
+    served.ends();
+    // Without a server, and with one that runs no gateways, the next step is another one.
+    let told = scene.adds("telegram");
+    let first = "Next:\n  1. retake serve (runs the gateways of all accounts), or: retake gateway run telegram\n  2. ";
+    assert!(told.contains(first), "{told}");
+    let served = scene.serves(&["--no-gateways"]);
+    let told = scene.adds("other");
+    let first = "does not run the gateway of this account\nNext:\n  1. retake gateway run other\n  2. ";
+    assert!(told.contains(first), "{told}");
     scene.world.does(&["stop"]);
     served.ends();
 }

@@ -225,6 +225,8 @@ impl Engine {
         let attended = self.attended(of, &message.place).await?;
         let events = match self.run(of, request).await {
             Ok(events) => events,
+            // The gateway brings it to the next owner.
+            Err(error) if error.is_leaving() => return Err(error),
             Err(error) => {
                 // It was not stored, and would be refused again.
                 if let Some(chat) = &by.chat {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatEntry, ChatNotice, ChatNoticeKind, ChatPlace,
-    ChatQuestion, ChatRole, ConversationId, EntryId, PostKey, PostResult, Time,
+    ChatQuestion, ChatRole, ConversationId, EntryId, Time,
 };
 
 use super::arrive::{content_of, spoken};
@@ -213,9 +213,7 @@ impl Engine {
         (place, message): (&ChatPlace, &str),
         by: Option<&str>,
     ) -> Result<Arrived> {
-        if let Some(key) = self.post_in(place, message).await? {
-            let gone = PostResult::Deleted(retake_core::Deletion::Gone);
-            self.store().settle_post(place.account.clone(), key, gone, self.now()).await?;
+        if self.store().recall_post(place.clone(), message.to_owned(), self.now()).await? {
             return Ok(Arrived::Known(ArrivalOutcome::Done));
         }
         let ignored = Ok(Arrived::Known(ArrivalOutcome::Ignored));
@@ -226,6 +224,7 @@ impl Engine {
         let Some((entry, after)) = self.turn_of_message(of, place, message).await? else { return ignored };
         let Some(author) = self.author_of_turn(of, entry, binding.is_shared).await? else { return ignored };
         let role = self.role_of(&author).await?;
+        let by_author = by.is_some();
         // What a moderator deletes is not recalled by its author.
         if !role.may_talk() || by.is_some_and(|by| by != author.person) {
             return ignored;
@@ -240,8 +239,12 @@ impl Engine {
         }
         let by = ChangeOrigin { chat: None, ..self.member(event, &author) };
         let may_all = role == ChatRole::Owner || !binding.is_shared;
+        // Not every platform says who deleted it. In a shared place it may have been a moderator: its author is asked.
+        let is_certain = by_author || !binding.is_shared;
         let told = match consent {
-            ChatConsent::Always => self.step_in_chat(of, &author, (step, may_all), by, None).await,
+            ChatConsent::Always if is_certain => {
+                self.step_in_chat(of, &author, (step, may_all), by, None).await
+            }
             _ => {
                 let kind = ChatNoticeKind::ConfirmRecall;
                 self.ask_step(of, &author, (step, may_all), kind, &by).await.map(|told| (told, None))
@@ -274,12 +277,6 @@ impl Engine {
             is_addressed: true,
             reply_to: None,
         }))
-    }
-
-    async fn post_in(&self, place: &ChatPlace, message: &str) -> Result<Option<PostKey>> {
-        let Some(binding) = self.store().chat_binding(place.clone()).await? else { return Ok(None) };
-        let known = self.store().chat_entry(binding.conversation, place.clone(), message.to_owned()).await?;
-        Ok(known.and_then(|known| known.post))
     }
 }
 

@@ -56,11 +56,15 @@ impl Engine {
             if !matches!(answered, RunResult::Waiting) {
                 return self.over(conversation, receipt, answered).await;
             }
-            if let Ok(claim) = claim {
-                let choice = self.choice(model).await?;
-                let ground = self.ground_again(conversation, receipt).await?;
-                let ground = PreparedRun { asked: Some(by.clone()), ..ground };
-                return self.start_on(claim, choice, ground, model.map(str::to_owned)).await;
+            match claim {
+                Ok(claim) => {
+                    let choice = self.choice(model).await?;
+                    let ground = self.ground_again(conversation, receipt).await?;
+                    let ground = PreparedRun { asked: Some(by.clone()), ..ground };
+                    return self.start_on(claim, choice, ground, model.map(str::to_owned)).await;
+                }
+                Err(error) if error.is_leaving() => return Err(error),
+                Err(_) => {}
             }
             // The holder of the claim may be about to answer this very request.
             self.until_known(conversation).await;

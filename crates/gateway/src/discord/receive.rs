@@ -1,5 +1,5 @@
-//! Receiving: one session over several connections, and what was written while there was none. An event counts as handled only after
-//! the inbox has stored it. Must never take history of a new place for messages to us.
+//! Receiving: one session over several connections, and what was written while there was none. An event counts as handled when the
+//! inbox has it; the cursor is recorded when it is durable. Must never take history of a new place for messages to us.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -240,7 +240,7 @@ impl Discord {
             return Ok(false);
         };
         let (key, answer_to) = (format!("press:{id}"), answer_to.clone());
-        inbox.arrived(&key, event).await?;
+        inbox.arrived(&key, event).await?.durable().await?;
         // Stored, so it counts. If this fails, the person sees a failure and may press again.
         if self.defer(&answer_to).await.is_err() {
             tracing::debug!("A press could not be taken over");

@@ -1,5 +1,5 @@
 //! The session with the gateway, in memory and in the cursor: which event was handled last, and whether missed messages were read.
-//! Must never count an event as handled before it is stored.
+//! Must never count an event as handled before the inbox has it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -37,6 +37,12 @@ pub(super) async fn store(context: &Context, unit: &[Envelope], is_late: bool) -
 async fn store_one(context: &Context, unit: &[Envelope], is_late: bool) -> Result<bool, RuntimeError> {
     let Some((event, also)) = merged(unit) else { return Ok(false) };
     let command = command_of(context, &event).filter(|_| !is_late);
+    if let Inbound::Message(InboundMessage { place, reply_to: Some(_), .. }) = &event
+        && command.is_some_and(|it| matches!(it.verb, ChatVerb::Rewind | ChatVerb::Drop))
+    {
+        // It may name a post that is just being sent.
+        context.sends.over(place).await;
+    }
     let moderates = match (&event, command) {
         (Inbound::Message(message), Some(command)) => moderates(context, message, command).await,
         // The owner may refuse to take back turns of others, or ask.

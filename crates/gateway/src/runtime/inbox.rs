@@ -1,20 +1,28 @@
 //! The inbox of an adapter: it joins messages, and stores them in the order in which they came, place by place. Must never let a
 //! cursor pass an event that is not stored.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use retake_wire::chat::{Addressed, Inbound, Place};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::arrive::{self, command_of};
 use super::join::{Envelope, Joiner, Unit, place_of};
 use super::missed::{Missed, Most};
 use super::owner::NotDone;
 use super::{Context, RuntimeError, sleep_until};
-use crate::adapter::{Inbox, InboxClosed};
+use crate::adapter::Inbox;
+use crate::receipt::{InboxClosed, Receipt};
+
+/// The most events that wait to be stored. An adapter that has more waits, too.
+const MOST_WAITING: usize = 1_000;
+
+/// How many keys of stored events are remembered. A platform delivers the newest ones again.
+const REMEMBERED: usize = 4_096;
 
 /// What an adapter hands over.
 pub(super) enum Incoming {
@@ -23,7 +31,7 @@ pub(super) enum Incoming {
     Event {
         key: String,
         event: Box<Inbound>,
-        done: oneshot::Sender<()>,
+        waiter: Waiter,
     },
     Cursor {
         cursor: String,
@@ -31,27 +39,48 @@ pub(super) enum Incoming {
     },
 }
 
+/// A receipt that is open, and the room that its event takes.
+pub(super) struct Waiter {
+    done: oneshot::Sender<()>,
+    _room: OwnedSemaphorePermit,
+}
+
 /// The adapter's end.
 pub(super) struct Slot<'a> {
-    pub(super) context: &'a Context,
-    pub(super) sender: mpsc::UnboundedSender<Incoming>,
+    context: &'a Context,
+    sender: mpsc::UnboundedSender<Incoming>,
+    room: Arc<Semaphore>,
+}
+
+impl<'a> Slot<'a> {
+    pub(super) fn new(context: &'a Context, sender: mpsc::UnboundedSender<Incoming>) -> Self {
+        Self { context, sender, room: Arc::new(Semaphore::new(MOST_WAITING)) }
+    }
+
+    /// Says that a connection begins.
+    pub(super) fn connected(&self) {
+        // The desk ends only with the gateway.
+        drop(self.sender.send(Incoming::Connected));
+    }
 }
 
 #[async_trait]
 impl Inbox for Slot<'_> {
-    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed> {
+    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<Receipt, InboxClosed> {
         self.context.health.works();
-        let (done, is_done) = oneshot::channel();
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| InboxClosed)?;
+        let (receipt, done) = Receipt::pending();
         let (key, event) = (transport_key.to_owned(), Box::new(event));
-        self.sender.send(Incoming::Event { key, event, done }).map_err(|_| InboxClosed)?;
-        is_done.await.map_err(|_| InboxClosed)
+        let waiter = Waiter { done, _room: room };
+        self.sender.send(Incoming::Event { key, event, waiter }).map_err(|_| InboxClosed)?;
+        Ok(receipt)
     }
 
-    async fn advance(&self, cursor: &str) -> Result<(), InboxClosed> {
+    async fn advance(&self, cursor: &str) -> Result<Receipt, InboxClosed> {
         self.context.health.works();
-        let (done, is_done) = oneshot::channel();
+        let (receipt, done) = Receipt::pending();
         self.sender.send(Incoming::Cursor { cursor: cursor.to_owned(), done }).map_err(|_| InboxClosed)?;
-        is_done.await.map_err(|_| InboxClosed)
+        Ok(receipt)
     }
 
     async fn places(&self) -> Vec<(Place, Option<String>)> {
@@ -70,7 +99,27 @@ struct Mark {
     /// All events with smaller numbers must be stored.
     before: u64,
     cursor: String,
-    done: oneshot::Sender<()>,
+    done: Vec<oneshot::Sender<()>>,
+}
+
+/// The keys of events that were stored last.
+#[derive(Default)]
+struct Recent {
+    keys: HashSet<String>,
+    order: VecDeque<String>,
+}
+
+impl Recent {
+    fn add(&mut self, key: String) {
+        if self.keys.insert(key.clone()) {
+            self.order.push_back(key);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.keys.remove(&oldest);
+        }
+    }
 }
 
 /// The owner's end: stores events.
@@ -81,8 +130,12 @@ pub(super) struct Desk<'a> {
     missed: Missed,
     /// The units of each place that wait until the one before is stored. A place is here as long as one is being stored.
     lanes: HashMap<Place, VecDeque<Unit>>,
+    /// What waits for a lane, because a chat moves: that is stored alone.
+    next: VecDeque<Unit>,
+    is_moving: bool,
     running: FuturesUnordered<BoxFuture<'a, Result<Done, RuntimeError>>>,
-    waiting: HashMap<String, Vec<oneshot::Sender<()>>>,
+    waiting: HashMap<String, Vec<Waiter>>,
+    stored: Recent,
     unstored: BTreeSet<u64>,
     marks: VecDeque<Mark>,
     is_recording: bool,
@@ -98,8 +151,11 @@ impl<'a> Desk<'a> {
             joiner: Joiner::default(),
             missed,
             lanes: HashMap::new(),
+            next: VecDeque::new(),
+            is_moving: false,
             running: FuturesUnordered::new(),
             waiting: HashMap::new(),
+            stored: Recent::default(),
             unstored: BTreeSet::new(),
             marks: VecDeque::new(),
             is_recording: false,
@@ -133,17 +189,28 @@ impl<'a> Desk<'a> {
         match incoming {
             Incoming::Connected => self.missed = Missed::since(most(self.context), now),
             Incoming::Cursor { cursor, done } => {
-                self.marks.push_back(Mark { before: self.next_number, cursor, done });
+                let before = self.next_number;
+                match self.marks.back_mut().filter(|last| last.before == before) {
+                    Some(last) => {
+                        last.cursor = cursor;
+                        last.done.push(done);
+                    }
+                    None => self.marks.push_back(Mark { before, cursor, done: vec![done] }),
+                }
             }
-            Incoming::Event { key, event, done } => {
+            Incoming::Event { key, event, waiter } => {
                 if let Some(waiting) = self.waiting.get_mut(&key) {
                     // It was delivered again before it was stored.
-                    waiting.push(done);
+                    waiting.push(waiter);
+                    return;
+                }
+                if self.stored.keys.contains(&key) {
+                    tell([waiter.done]);
                     return;
                 }
                 let number = self.next_number;
                 self.next_number += 1;
-                self.waiting.insert(key.clone(), vec![done]);
+                self.waiting.insert(key.clone(), vec![waiter]);
                 self.unstored.insert(number);
                 let is_alone = command_of(self.context, &event).is_some();
                 let units = self.joiner.add(Envelope { number, key, event: *event }, is_alone, now);
@@ -153,8 +220,15 @@ impl<'a> Desk<'a> {
     }
 
     fn enqueue(&mut self, units: Vec<Unit>) {
-        for unit in units {
-            let Some(place) = unit.first().map(|it| place_of(&it.event)) else { continue };
+        self.next.extend(units);
+        while let Some(first) = self.next.front().and_then(|unit| unit.first()) {
+            let moves = matches!(first.event, Inbound::Migrated { .. });
+            if self.is_moving || (moves && !self.lanes.is_empty()) {
+                break;
+            }
+            let place = place_of(&first.event);
+            let Some(unit) = self.next.pop_front() else { break };
+            self.is_moving = moves;
             match self.lanes.get_mut(&place) {
                 Some(lane) => lane.push_back(unit),
                 None => {
@@ -190,12 +264,19 @@ impl<'a> Desk<'a> {
                 for number in numbers {
                     self.unstored.remove(&number);
                 }
-                let waiting = keys.iter().filter_map(|key| self.waiting.remove(key)).flatten();
-                tell(waiting);
+                for key in keys {
+                    let waiting = self.waiting.remove(&key).into_iter().flatten();
+                    tell(waiting.map(|it| it.done));
+                    self.stored.add(key);
+                }
                 match self.lanes.get_mut(&place).and_then(VecDeque::pop_front) {
                     Some(next) => self.start(place, next),
                     None => drop(self.lanes.remove(&place)),
                 }
+                if self.lanes.is_empty() {
+                    self.is_moving = false;
+                }
+                self.enqueue(Vec::new());
             }
             Done::Recorded(waiting) => {
                 self.is_recording = false;
@@ -215,7 +296,7 @@ impl<'a> Desk<'a> {
         while self.marks.front().is_some_and(|mark| mark.before <= stored) {
             let Some(mark) = self.marks.pop_front() else { break };
             last = Some(mark.cursor);
-            waiting.push(mark.done);
+            waiting.extend(mark.done);
         }
         let Some(cursor) = last else { return };
         self.is_recording = true;
@@ -238,10 +319,9 @@ fn most(context: &Context) -> Most {
     Most { age: limits.answer_missed_for, of_place: limits.missed_of_place, places: limits.missed_runs }
 }
 
-/// Tells adapters that something is durable. One that does not wait any more will see the event again.
+/// Tells adapters that something is durable. Some do not wait for it.
 fn tell(waiting: impl IntoIterator<Item = oneshot::Sender<()>>) {
-    let gone = waiting.into_iter().filter_map(|done| done.send(()).err()).count();
-    if gone > 0 {
-        tracing::debug!(gone, "the adapter did not wait for its events");
+    for done in waiting {
+        done.send(()).ok();
     }
 }

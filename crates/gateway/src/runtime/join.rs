@@ -1,7 +1,7 @@
 //! Which messages are one: albums, forwarded batches, a picture and the text after it, and a text that the client cut. Must never
-//! hold a message for more than ten seconds, and never join messages of two people or places.
+//! hold a message for more than ten seconds, and never join messages of two people or places, or change the order of a place.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use retake_wire::chat::{Addressed, Inbound, InboundMessage, JoinedMessage, Place};
 
@@ -35,12 +35,18 @@ pub(super) struct Envelope {
 /// Events that are stored by one request.
 pub(super) type Unit = Vec<Envelope>;
 
-/// The messages that wait for more.
+/// The messages that wait for more, and what waits for them.
 #[derive(Debug, Default)]
-pub(super) struct Joiner(HashMap<(Place, String), Waiting>);
+pub(super) struct Joiner {
+    open: HashMap<(Place, String), Waiting>,
+    /// What is complete, by the number of its first event. It waits for open messages of its place that began before it.
+    complete: BTreeMap<u64, (Place, Unit)>,
+}
 
 #[derive(Debug)]
 struct Waiting {
+    /// The number of its first event.
+    first: u64,
     items: Unit,
     opened_ms: i64,
     due_ms: i64,
@@ -49,57 +55,94 @@ struct Waiting {
 impl Joiner {
     /// Takes an event. Returns what is complete now, in order. `is_alone`: it is joined with nothing, such as a command.
     pub(super) fn add(&mut self, envelope: Envelope, is_alone: bool, now: i64) -> Vec<Unit> {
-        let message = match &envelope.event {
-            Inbound::Message(message) if !is_alone => message,
-            Inbound::Message(message) | Inbound::Edited(message) => {
+        match &envelope.event {
+            Inbound::Message(message) if !is_alone => self.join(message.clone(), envelope, now),
+            Inbound::Edited(message) => {
                 let key = (message.place.clone(), message.person.id.clone());
-                return self.0.remove(&key).map(|it| it.items).into_iter().chain([vec![envelope]]).collect();
+                self.close(|other, _| *other == key);
+                self.completes(vec![envelope]);
+            }
+            // A command and what is no message wait for nothing.
+            Inbound::Message(InboundMessage { place, .. }) => {
+                let place = place.clone();
+                self.close(|(other, _), _| *other == place);
+                self.completes(vec![envelope]);
             }
             other => {
-                let place = place_of(other);
-                let mut units =
-                    self.close(|key, _| key.0.account == place.account && key.0.chat == place.chat);
-                units.push(vec![envelope]);
-                return units;
+                let (place, from) = (place_of(other), moved_from(other).map(str::to_owned));
+                self.close(|(other, _), _| {
+                    other.account == place.account
+                        && (other.chat == place.chat || Some(&other.chat) == from.as_ref())
+                });
+                self.completes(vec![envelope]);
             }
-        };
+        }
+        self.ready()
+    }
+
+    /// What is complete because of the time. All of it, if somebody set the clock back.
+    pub(super) fn due(&mut self, now: i64) -> Vec<Unit> {
+        self.close(|_, it| it.due_ms <= now || now < it.opened_ms);
+        self.ready()
+    }
+
+    /// When something will be complete.
+    pub(super) fn next_ms(&self) -> Option<i64> {
+        self.open.values().map(|it| it.due_ms).min()
+    }
+
+    fn join(&mut self, message: InboundMessage, envelope: Envelope, now: i64) {
         let key = (message.place.clone(), message.person.id.clone());
-        let mut complete = Vec::new();
-        let mut waiting = match self.0.remove(&key) {
-            Some(open) if belongs(&open.items, message) => open,
+        let mut waiting = match self.open.remove(&key) {
+            Some(open) if belongs(&open.items, &message) => open,
             other => {
-                complete.extend(other.map(|it| it.items));
-                Waiting { items: Vec::new(), opened_ms: now, due_ms: now }
+                if let Some(other) = other {
+                    self.completes(other.items);
+                }
+                Waiting { first: envelope.number, items: Vec::new(), opened_ms: now, due_ms: now }
             }
         };
         waiting.items.push(envelope);
         match wait_for_more(&waiting.items) {
             Some(wait) => {
                 waiting.due_ms = now.saturating_add(wait).min(waiting.opened_ms.saturating_add(MOST_MS));
-                self.0.insert(key, waiting);
+                self.open.insert(key, waiting);
             }
-            None => complete.push(waiting.items),
+            None => self.completes(waiting.items),
         }
-        complete
     }
 
-    /// What is complete because of the time. All of it, if somebody set the clock back.
-    pub(super) fn due(&mut self, now: i64) -> Vec<Unit> {
-        self.close(|_, it| it.due_ms <= now || now < it.opened_ms)
+    fn completes(&mut self, unit: Unit) {
+        if let Some(first) = unit.first() {
+            self.complete.insert(first.number, (place_of(&first.event), unit));
+        }
     }
 
-    /// When something will be complete.
-    pub(super) fn next_ms(&self) -> Option<i64> {
-        self.0.values().map(|it| it.due_ms).min()
+    /// Completes the open messages that are meant.
+    fn close(&mut self, is_meant: impl Fn(&(Place, String), &Waiting) -> bool) {
+        let meant: Vec<Waiting> =
+            self.open.extract_if(|key, it| is_meant(key, it)).map(|(_, waiting)| waiting).collect();
+        meant.into_iter().for_each(|waiting| self.completes(waiting.items));
     }
 
-    fn close(&mut self, is_meant: impl Fn(&(Place, String), &Waiting) -> bool) -> Vec<Unit> {
-        let keys: Vec<_> =
-            self.0.iter().filter(|(key, it)| is_meant(key, it)).map(|(key, _)| key.clone()).collect();
-        let mut units: Vec<Unit> =
-            keys.iter().filter_map(|key| self.0.remove(key)).map(|it| it.items).collect();
-        units.sort_by_key(|unit| unit.first().map(|it| it.number));
-        units
+    /// Takes out what is complete and has nothing open before it, in order.
+    fn ready(&mut self) -> Vec<Unit> {
+        let open = &self.open;
+        let is_ready = |number: &u64, place: &Place| {
+            open.iter().all(|((other, _), it)| other != place || it.first > *number)
+        };
+        self.complete
+            .extract_if(.., |number, (place, _)| is_ready(number, place))
+            .map(|(_, (_, unit))| unit)
+            .collect()
+    }
+}
+
+/// The chat that another one continues.
+fn moved_from(event: &Inbound) -> Option<&str> {
+    match event {
+        Inbound::Migrated { from, .. } => Some(from),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::backoff::Backoff;
-use super::inbox::{Incoming, Slot};
+use super::inbox::Slot;
 use super::{Context, RuntimeError, millis};
 use crate::failure::Failure;
 
@@ -40,8 +40,7 @@ async fn receive(context: &Context, slot: &Slot<'_>) -> RuntimeError {
     let mut occupied = 0;
     loop {
         let began = context.clock.now_ms();
-        // The desk ends only with the gateway.
-        drop(slot.sender.send(Incoming::Connected));
+        slot.connected();
         let failure = connection(context, slot).await;
         if context.clock.now_ms().saturating_sub(began) >= millis(GOOD) {
             backoff.reset();

@@ -11,6 +11,7 @@ use super::event::Keyed;
 use super::{Slack, ts};
 use crate::adapter::{Found, Inbox, Marker, Sent};
 use crate::failure::Failure;
+use crate::receipt::Receipt;
 
 /// The type of our metadata. Its payload has our key.
 const EVENT_TYPE: &str = "retake_post";
@@ -104,6 +105,7 @@ impl Slack {
             for message in history.messages {
                 let read = self.reader().await?.message(&place.chat, &message);
                 if let Some(keyed) = read {
+                    // Within a place, everything is stored in order: the next gap begins after what is durable.
                     self.store(keyed, inbox).await?;
                 }
             }
@@ -112,9 +114,9 @@ impl Slack {
     }
 
     /// Puts an event into the inbox, with the name of its person.
-    pub(super) async fn store(&self, (key, mut event): Keyed, inbox: &dyn Inbox) -> Result<(), Failure> {
+    pub(super) async fn store(&self, (key, mut event): Keyed, inbox: &dyn Inbox) -> Result<Receipt, Failure> {
         self.add_name(&mut event).await;
-        inbox.arrived(&key, event).await.map_err(|_| Failure::Closed)
+        Ok(inbox.arrived(&key, event).await?)
     }
 
     /// Looks for a post with our key.

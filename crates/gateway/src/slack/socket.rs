@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use futures::stream::FuturesUnordered;
 use futures::{SinkExt as _, StreamExt as _};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use tokio_websockets::{ClientBuilder, Limits, MaybeTlsStream, Message, WebSocket
 use super::Slack;
 use crate::adapter::Inbox;
 use crate::failure::{Failure, Refused};
+use crate::receipt::{InboxClosed, Receipt};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -26,6 +28,9 @@ const MISSED: u32 = 3;
 /// The least time between two connections.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How long a socket that Slack replaces waits for events that are not durable. What it does not acknowledge comes again.
+const LAST: Duration = Duration::from_secs(3);
+
 /// The longest envelope, in bytes.
 const LONGEST: usize = 4 * 1024 * 1024;
 
@@ -33,6 +38,18 @@ type Stream = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// What ends a connection without a failure: Slack wants another one.
 struct Refresh;
+
+/// What an envelope is.
+enum Taken {
+    /// An event, or nothing for us.
+    Event(Receipt),
+    Refresh,
+}
+
+/// The id of an envelope, as soon as its event is durable.
+async fn durable(id: String, mut receipt: Receipt) -> Result<String, InboxClosed> {
+    receipt.durable().await.map(|()| id)
+}
 
 /// A connected socket.
 struct Socket {
@@ -116,41 +133,62 @@ impl Slack {
                 }
             }
         }
+        // Envelopes that wait until their events are durable. Meanwhile, others are received.
+        let mut open = FuturesUnordered::new();
         loop {
             let envelope = match waiting.pop_front() {
                 Some(envelope) => envelope,
-                None => socket.next().await?,
+                None => tokio::select! {
+                    biased;
+                    Some(id) = open.next() => {
+                        let id: String = id?;
+                        socket.acknowledge(&id).await?;
+                        continue;
+                    }
+                    envelope = socket.next() => envelope?,
+                },
             };
-            if self.take(&envelope, &mut socket, inbox).await?.is_some() {
-                return Ok(Refresh);
+            match self.take(&envelope, inbox).await? {
+                Taken::Event(receipt) => {
+                    if let Some(id) = envelope["envelope_id"].as_str() {
+                        open.push(durable(id.to_owned(), receipt));
+                    }
+                }
+                Taken::Refresh => break,
             }
         }
+        // The socket still takes what is durable soon.
+        let last = async {
+            while let Some(id) = open.next().await {
+                let id: String = id?;
+                socket.acknowledge(&id).await?;
+            }
+            Ok::<_, Failure>(())
+        };
+        tokio::time::timeout(LAST, last).await.unwrap_or(Ok(()))?;
+        Ok(Refresh)
     }
 
-    async fn take(
-        &self,
-        envelope: &Value,
-        socket: &mut Socket,
-        inbox: &dyn Inbox,
-    ) -> Result<Option<Refresh>, Failure> {
+    async fn take(&self, envelope: &Value, inbox: &dyn Inbox) -> Result<Taken, Failure> {
         let payload = &envelope["payload"];
         let reader = self.reader().await?;
         let event = match envelope["type"].as_str() {
             Some("disconnect") => {
                 // `link_disabled`: Socket Mode was switched off [D]. All others want a new connection.
                 let is_off = envelope["reason"].as_str() == Some("link_disabled");
-                return if is_off { Err(Failure::Refused(Refused::NotPermitted)) } else { Ok(Some(Refresh)) };
+                return if is_off {
+                    Err(Failure::Refused(Refused::NotPermitted))
+                } else {
+                    Ok(Taken::Refresh)
+                };
             }
             Some("events_api") => reader.event(&payload["event"]),
             Some("interactive") => reader.press(payload),
             _ => None,
         };
-        if let Some(event) = event {
-            self.store(event, inbox).await?;
-        }
-        if let Some(id) = envelope["envelope_id"].as_str() {
-            socket.acknowledge(id).await?;
-        }
-        Ok(None)
+        Ok(Taken::Event(match event {
+            Some(event) => self.store(event, inbox).await?,
+            None => Receipt::durable_now(),
+        }))
     }
 }

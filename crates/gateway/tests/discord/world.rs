@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use retake_fakes::discord::FakeDiscord;
 use retake_gateway::{
-    Adapter as _, Discord, DiscordConfig, Failure, Inbox, InboxClosed, Marker, Outgoing, StyledText,
+    Adapter as _, Discord, DiscordConfig, Failure, Inbox, InboxClosed, Marker, Outgoing, Receipt, StyledText,
 };
 use retake_wire::chat::{Inbound, InboundMessage, Place};
 use tokio::sync::watch;
@@ -18,16 +18,16 @@ pub(super) const TOKEN: &str = "MTIz.secret-token.value";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A fake with a guild of Anna and Ben, whose owner is somebody else, and a channel.
-pub(super) struct World {
-    pub(super) fake: FakeDiscord,
-    pub(super) guild: String,
-    pub(super) channel: String,
-    pub(super) anna: String,
-    pub(super) ben: String,
+pub(crate) struct World {
+    pub(crate) fake: FakeDiscord,
+    pub(crate) guild: String,
+    pub(crate) channel: String,
+    pub(crate) anna: String,
+    pub(crate) ben: String,
 }
 
 impl World {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let fake = FakeDiscord::start(TOKEN).await;
         let [owner, anna, ben] = ["owner", "anna", "ben"].map(|name| fake.add_user(name));
         let guild = fake.add_guild(&[&owner, &anna, &ben]);
@@ -35,7 +35,7 @@ impl World {
         Self { fake, guild, channel, anna, ben }
     }
 
-    pub(super) fn config(&self) -> DiscordConfig {
+    pub(crate) fn config(&self) -> DiscordConfig {
         let mut config = DiscordConfig::new("work", TOKEN.to_owned().into());
         config.rest = self.fake.rest();
         config.gateway = self.fake.gateway();
@@ -43,16 +43,16 @@ impl World {
         config
     }
 
-    pub(super) fn adapter(&self) -> Arc<Discord> {
+    pub(crate) fn adapter(&self) -> Arc<Discord> {
         Arc::new(Discord::new(self.config()).expect("an adapter"))
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         place(&self.channel)
     }
 
     /// The contents of the channel that are ours, oldest first.
-    pub(super) fn own(&self, channel: &str) -> Vec<String> {
+    pub(crate) fn own(&self, channel: &str) -> Vec<String> {
         let me = self.fake.me();
         let messages = self.fake.messages(channel);
         let own = messages.iter().filter(|message| message["author"]["id"] == me.as_str());
@@ -161,7 +161,7 @@ impl TestInbox {
 
 #[async_trait]
 impl Inbox for TestInbox {
-    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed> {
+    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<Receipt, InboxClosed> {
         if self.state.borrow().is_closed {
             return Err(InboxClosed);
         }
@@ -171,12 +171,12 @@ impl Inbox for TestInbox {
                 state.arrived.push((transport_key.to_owned(), event));
             }
         });
-        Ok(())
+        Ok(Receipt::durable_now())
     }
 
-    async fn advance(&self, cursor: &str) -> Result<(), InboxClosed> {
+    async fn advance(&self, cursor: &str) -> Result<Receipt, InboxClosed> {
         self.state.send_modify(|state| state.cursor = Some(cursor.to_owned()));
-        Ok(())
+        Ok(Receipt::durable_now())
     }
 
     async fn places(&self) -> Vec<(Place, Option<String>)> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use reqwest::{Client, Method, Url};
 use retake_gateway::matrix::{Invites, Matrix, MatrixConfig};
-use retake_gateway::{Adapter as _, Failure, Inbox, InboxClosed, Marker, Outgoing, StyledText};
+use retake_gateway::{Adapter as _, Failure, Inbox, InboxClosed, Marker, Outgoing, Receipt, StyledText};
 use retake_wire::chat::{Inbound, InboundMessage, Place};
 use serde_json::{Value, json};
 
@@ -255,15 +255,15 @@ pub(crate) struct Collects {
 
 #[async_trait]
 impl Inbox for Collects {
-    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<(), InboxClosed> {
+    async fn arrived(&self, transport_key: &str, event: Inbound) -> Result<Receipt, InboxClosed> {
         self.events.lock().expect("no panic").push((transport_key.to_owned(), event));
-        Ok(())
+        Ok(Receipt::durable_now())
     }
 
-    async fn advance(&self, cursor: &str) -> Result<(), InboxClosed> {
+    async fn advance(&self, cursor: &str) -> Result<Receipt, InboxClosed> {
         *self.cursor.lock().expect("no panic") = Some(cursor.to_owned());
         let is_enough = self.events.lock().expect("no panic").len() >= self.wanted;
-        if is_enough { Err(InboxClosed) } else { Ok(()) }
+        if is_enough { Err(InboxClosed) } else { Ok(Receipt::durable_now()) }
     }
 
     async fn places(&self) -> Vec<(Place, Option<String>)> {

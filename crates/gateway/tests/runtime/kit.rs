@@ -121,6 +121,13 @@ impl World {
         self.start_as("g")
     }
 
+    /// Starts a gateway with the adapter of a real platform. Its test needs a clock that is not paused.
+    pub(crate) fn start_with(&self, adapter: Arc<dyn Adapter>) -> Gateway {
+        let client: Arc<dyn Client> = self.ledger.clone();
+        let options = self.options("g");
+        Gateway(tokio::spawn(run(adapter, client, options, std::future::pending::<()>())))
+    }
+
     pub(crate) fn start_as(&self, holder: &str) -> Gateway {
         Gateway(tokio::spawn(self.run(holder)))
     }

@@ -4,7 +4,8 @@ use retake_wire::Part;
 use retake_wire::chat::*;
 
 use super::kit::*;
-use super::platform::plain;
+use super::ledger::{State, markdown};
+use super::platform::{Fault, plain};
 
 async fn stored(messages: Vec<InboundMessage>) -> (World, Vec<Arrive>) {
     let world = World::new(plain());
@@ -162,4 +163,26 @@ async fn gateways_case_87_files_are_fetched_cleaned_and_reported() {
     assert_eq!(told[5], "[A voice message could not be transcribed.]");
     let fetched = world.platform.calls("fetch");
     assert!(fetched.iter().all(|call| call.ids != ["large"]), "a file that is too large is not fetched");
+}
+
+/// A command in reply to a post names it by an id that the owner may not know yet.
+#[tokio::test(start_paused = true)]
+async fn a_command_in_reply_waits_until_the_post_before_it_is_reported() {
+    let world = World::new(plain());
+    world.platform.fault("send", Fault::Slow(3_000));
+    world.ledger.plan("x", &place("c"), markdown("answer"));
+    let replies = |id: &str, text: &str| InboundMessage { reply_to: Some("p1".into()), ..message(id, text) };
+    world.platform.feed(500, "k1", Inbound::Message(replies("1", "thanks")));
+    world.platform.feed(
+        600,
+        "k2",
+        Inbound::Message(InboundMessage { place: place("d"), ..replies("2", "/rewind") }),
+    );
+    world.platform.feed(700, "k3", Inbound::Message(replies("3", "/rewind")));
+    let _gateway = world.start();
+    world.until("the others", |it| it.ledger.book().stored.len() == 2).await;
+    assert!(world.age() < 2_000, "{}", world.age());
+    world.until("the command", |it| it.ledger.book().stored.len() == 3).await;
+    assert_eq!(world.ledger.post("x").state, State::Sent);
+    assert!(world.age() < 4_000, "{}", world.age());
 }

@@ -241,20 +241,13 @@ impl Adapter for Platform {
                 Some((at, key, event)) if at <= age => {
                     next += 1;
                     let hasty = self.inside().is_hasty.then(|| next.to_string());
-                    arriving.push(async move {
-                        let advanced = async {
-                            match hasty {
-                                Some(cursor) => inbox.advance(&cursor).await,
-                                None => Ok(()),
-                            }
-                        };
-                        futures::try_join!(inbox.arrived(&key, event), advanced).map(drop)
-                    });
-                    // The calls begin in the order of the events.
-                    let poll = futures::poll!(arriving.next());
-                    if matches!(poll, std::task::Poll::Ready(Some(Err(_)))) {
+                    let Ok(mut receipt) = inbox.arrived(&key, event).await else { return Failure::Closed };
+                    if let Some(cursor) = hasty
+                        && inbox.advance(&cursor).await.is_err()
+                    {
                         return Failure::Closed;
                     }
+                    arriving.push(async move { receipt.durable().await });
                 }
                 later => {
                     let wait = later.map_or(60_000, |(at, ..)| (at - age).clamp(1, 60_000));
@@ -270,7 +263,8 @@ impl Adapter for Platform {
                 }
             }
             if arriving.is_empty() && advanced < next {
-                if inbox.advance(&next.to_string()).await.is_err() {
+                let recorded = async { inbox.advance(&next.to_string()).await?.durable().await };
+                if recorded.await.is_err() {
                     return Failure::Closed;
                 }
                 advanced = next;

@@ -82,6 +82,24 @@ async fn envelope_is_acknowledged_only_after_it_is_durable() {
     assert_eq!(fake.control().called("acknowledge"), [json!({"envelope_id": "e0"})]);
 }
 
+/// Case 2: others are received and acknowledged while an event is not durable.
+#[tokio::test]
+async fn gateways_case_02_envelope_that_waits_is_acknowledged_last() {
+    let (fake, adapter) = start().await;
+    let inbox = Recorder::that_holds();
+    let _receiving = connect(&fake, &adapter, &inbox).await;
+    fake.says(DIRECT, "U2", json!({"text": "one"}));
+    fake.says(DIRECT, "U2", json!({"text": "two"}));
+    inbox.until(2).await;
+    assert_eq!(fake.control().called("acknowledge"), Vec::<Value>::new());
+    inbox.store(1);
+    fake.control().until_called("acknowledge", 1).await;
+    inbox.store(0);
+    fake.control().until_called("acknowledge", 2).await;
+    let acknowledged = [json!({"envelope_id": "e1"}), json!({"envelope_id": "e0"})];
+    assert_eq!(fake.control().called("acknowledge"), acknowledged);
+}
+
 #[tokio::test]
 async fn gap_is_read_from_the_history_of_bound_places() {
     let (fake, adapter) = start().await;

@@ -84,6 +84,29 @@ async fn only_durable_updates_are_confirmed() {
     assert_eq!((&polls[0]["allowed_updates"], &polls[0]["timeout"]), (&kinds, &json!(50)));
 }
 
+/// Case 2: an update that is stored is not confirmed before those that came earlier, and nothing is handed over twice meanwhile.
+#[tokio::test]
+async fn gateways_case_02_update_is_not_confirmed_before_an_earlier_one_is_durable() {
+    let (fake, adapter) = start().await;
+    let (_, first) = fake.says(ANNA, ANNA, json!({"text": "one"}));
+    let inbox = Recorder::that_holds();
+    let _receiving = Receiving::start(&adapter, None, &inbox);
+    inbox.until(1).await;
+    let (_, second) = fake.says(ANNA, ANNA, json!({"text": "two"}));
+    inbox.until(2).await;
+    inbox.store(1);
+    let polls = fake.control().called("getUpdates").len();
+    fake.control().until_called("getUpdates", polls + 2).await;
+    assert!(fake.control().called("getUpdates").iter().all(|poll| poll.get("offset").is_none()));
+    inbox.store(0);
+    inbox.until_told(&Told::Advanced(second.to_string())).await;
+    let polls = fake.control().called("getUpdates").len();
+    fake.control().until_called("getUpdates", polls + 1).await;
+    assert_eq!(fake.control().called("getUpdates").last().expect("BUG: a poll")["offset"], json!(second + 1));
+    let keys: Vec<String> = inbox.arrived().into_iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, [first.to_string(), second.to_string()]);
+}
+
 /// Case 13.
 #[tokio::test]
 async fn second_poller_ends_the_first_one() {

@@ -254,13 +254,15 @@ impl Adapter for Platform {
             match event {
                 Some(event) if !event.is_last || (arriving.is_empty() && self.is_quiet(&event).await) => {
                     next += 1;
-                    let mut arrives = Box::pin(async move { inbox.arrived(&event.key, event.event).await });
+                    let Ok(mut receipt) = inbox.arrived(&event.key, event.event).await else {
+                        return Failure::Closed;
+                    };
                     if event.is_last {
-                        if arrives.await.is_err() {
+                        if receipt.durable().await.is_err() {
                             return Failure::Closed;
                         }
-                    } else if futures::poll!(&mut arrives).is_pending() {
-                        arriving.push(arrives);
+                    } else {
+                        arriving.push(Box::pin(async move { receipt.durable().await }));
                     }
                 }
                 Some(_) if arriving.is_empty() => SystemClock.sleep(Duration::from_millis(5)).await,
@@ -272,7 +274,8 @@ impl Adapter for Platform {
                 },
             }
             if arriving.is_empty() && self.inside().stored < next {
-                if inbox.advance(&next.to_string()).await.is_err() {
+                let recorded = async { inbox.advance(&next.to_string()).await?.durable().await };
+                if recorded.await.is_err() {
                     return Failure::Closed;
                 }
                 self.inside().stored = next;

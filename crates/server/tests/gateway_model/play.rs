@@ -208,10 +208,7 @@ impl Play {
             90..92 => self.strange(),
             92..94 => {
                 let at = self.random.usize(..8);
-                // The owner knows the id of a post that people delete.
-                if self.is_settled_soon().await {
-                    self.platform.someone_deletes(at);
-                }
+                self.platform.someone_deletes(at);
             }
             94..96 => self.door.clock.jump(self.random.i64(0..90_000)),
             _ => {

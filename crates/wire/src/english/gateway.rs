@@ -12,6 +12,7 @@ pub fn gateway_trouble(it: &GatewayTrouble) -> String {
             format!("the owner of the conversations refused the gateway: {problem}")
         }
         GatewayTrouble::BadAccount => "the file of the account can't be used".to_owned(),
+        GatewayTrouble::UnreadableAccount => "the file of the account can't be read now".to_owned(),
         GatewayTrouble::Unreachable => "the platform can't be reached".to_owned(),
         GatewayTrouble::Refused => "the platform refuses the requests".to_owned(),
         GatewayTrouble::Failed => "an error in Retake has ended it".to_owned(),
@@ -32,6 +33,7 @@ pub fn gateway_remedy(it: &GatewayTrouble) -> Option<&'static str> {
             Some("remove the account, and add it again: its token may be revoked")
         }
         GatewayTrouble::BadAccount => Some("remove the account, and add it again"),
+        GatewayTrouble::UnreadableAccount => Some("check the disk and who may read the file"),
         GatewayTrouble::Failed => Some("the log of the owner says more"),
         GatewayTrouble::Unreachable | GatewayTrouble::Refused | GatewayTrouble::Unknown => None,
     }

@@ -100,6 +100,8 @@ pub enum GatewayTrouble {
     },
     /// The file of the account cannot be used.
     BadAccount,
+    /// The file of the account cannot be read now.
+    UnreadableAccount,
     /// The platform cannot be reached. The gateway goes on trying.
     Unreachable,
     /// The platform does not do what the gateway asks for. The gateway goes on trying.

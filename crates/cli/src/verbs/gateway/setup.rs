@@ -1,5 +1,8 @@
 //! Sets an account up, and tests it: what to do at the platform, the questions, and whether the answers work.
 
+use std::time::Duration;
+
+use retake_engine::clock::{Clock as _, SystemClock};
 use retake_gateway::platforms::{Platform, Question, Values, complete, platform};
 use retake_gateway::{Failure as PlatformFailure, Identity, SetupStep};
 use retake_wire::{ProblemKind, Reply, Request, TokenCreate};
@@ -8,8 +11,15 @@ use super::connect;
 use crate::accounts::{self, Account};
 use crate::context::Context;
 use crate::error::{Failure, Result, expect_reply, file, hinted, problem, usage};
+use crate::owner::FoundOwner;
 use crate::term::safe;
 use crate::ui::Read;
+
+/// How long a running server may take to notice an account. It looks every two seconds.
+const NOTICED: Duration = Duration::from_secs(6);
+
+/// The pause between two questions to it.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Asks for everything, tests it, and stores it.
 pub(super) async fn add(cx: &mut Context<'_>, platform_name: &str, name: &str) -> Result {
@@ -51,11 +61,56 @@ pub(super) async fn add(cx: &mut Context<'_>, platform_name: &str, name: &str) -
     }
     cx.print(&format!("{} accepts the account: it is {}\n", platform.title, safe::line(&identity.name)))?;
     missing(cx, &identity)?;
-    cx.print(&format!(
-        "Next:\n  1. retake gateway run {name}\n  2. {}\n  3. The bot answers the first message with a code. Type it in another \
-         terminal:\n     retake pair CODE --owner\n",
-        platform.after
-    ))
+    let first = match served(cx, name).await? {
+        Served::By(pid) => {
+            cx.print(&format!("`retake serve` (process {pid}) runs its gateway\n"))?;
+            None
+        }
+        Served::Not(Some(pid)) => {
+            cx.print(&format!("the owner (process {pid}) does not run the gateway of this account\n"))?;
+            Some(format!("retake gateway run {name}"))
+        }
+        Served::Not(None) => {
+            Some(format!("retake serve (runs the gateways of all accounts), or: retake gateway run {name}"))
+        }
+    };
+    let code = "The bot answers the first message with a code. Type it in another terminal:\n     retake pair CODE --owner";
+    let steps = first.iter().map(String::as_str).chain([platform.after, code]);
+    let steps: String = (1..).zip(steps).map(|(number, step)| format!("  {number}. {step}\n")).collect();
+    cx.print(&format!("Next:\n{steps}"))
+}
+
+/// Whether a running owner runs the gateway of an account.
+enum Served {
+    /// `retake serve` with this process id does.
+    By(u32),
+    /// No owner does, not even the one with this process id, which stays until it is stopped.
+    Not(Option<u32>),
+}
+
+/// Asks the running server, if there is one. It notices a new account after a moment.
+async fn served(cx: &Context<'_>, name: &str) -> Result<Served> {
+    let Some(FoundOwner { client, .. }) = cx.owner.find(cx.paths).await? else {
+        return Ok(Served::Not(None));
+    };
+    let mut pauses = NOTICED.as_millis() / PAUSE.as_millis();
+    loop {
+        let Ok(Reply::Status(status)) = client.call(Request::Status).await else {
+            return Ok(Served::Not(None));
+        };
+        // An owner that ends by itself runs no gateways.
+        if status.idle.idle_s.is_some() {
+            return Ok(Served::Not(None));
+        }
+        if status.beside.gateways.iter().any(|it| it.account == name && it.is_here) {
+            return Ok(Served::By(status.pid));
+        }
+        if pauses == 0 {
+            return Ok(Served::Not(Some(status.pid)));
+        }
+        pauses -= 1;
+        SystemClock.sleep(PAUSE).await;
+    }
 }
 
 /// Tests an account, and says what is missing.

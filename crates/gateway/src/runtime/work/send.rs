@@ -155,6 +155,8 @@ impl Sending<'_> {
         if let Some(did) = leaves(self.context, self.work, (self.parts, self.is_preview), marker).await? {
             return Ok(Attempt::Did(did));
         }
+        // Until the report, the owner does not know what a reply to the post means.
+        let _request = self.context.sends.begin(&self.work.place);
         let did = match guarded(self.context.adapter.send(&self.work.place, post, marker)).await {
             Ok(sent) => self.report(self.sent(sent), Did::Final).await,
             Err(Failure::Unknown | Failure::Unreadable) => {

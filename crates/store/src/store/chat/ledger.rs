@@ -1,9 +1,9 @@
 //! The ledger: which posts are wanted, which work is due, and what became of it.
 
 use retake_core::{
-    ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, EntryId, OpNo, Post, PostCounts, PostFailure,
-    PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, Seq, Time, joined_text,
-    post_counts,
+    ArrivalOutcome, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, Deletion, EntryId, OpNo, Post,
+    PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostState, PostTask, PostWork, Seq, Time,
+    joined_text, post_counts,
 };
 
 use crate::error::Result;
@@ -73,6 +73,24 @@ impl Store {
         self.write(move |context| context.settle_post(&account, key, result, now)).await
     }
 
+    /// A message was deleted at the platform. A post with this id is gone. While the id of a post in that chat is not known, the news is
+    /// kept for it. Returns whether it was a post.
+    pub async fn recall_post(&self, place: ChatPlace, message: String, now: Time) -> Result<bool> {
+        self.write(move |context| {
+            let (account, chat) = (&place.account, &place.chat);
+            if let Some(key) = context.rows.post_by_id(account, chat, &message)? {
+                context.settle_post(account, key, GONE, now)?;
+                return Ok(true);
+            }
+            if context.awaits_id(&place)? {
+                let key = recalled(chat, &message);
+                context.rows.insert_chat_event(account, &key, &ArrivalOutcome::Done, now)?;
+            }
+            Ok(false)
+        })
+        .await
+    }
+
     /// Plans a notice in a place, and returns its name. For a step there is one in each place.
     pub async fn plan_notice(
         &self,
@@ -110,7 +128,37 @@ impl Store {
     }
 }
 
+/// The most of the newest posts of a place among which one may wait for its id.
+const NEWEST: usize = 100;
+
+/// A post that somebody deleted.
+const GONE: PostResult = PostResult::Deleted(Deletion::Gone);
+
+/// The name of the event that a message was deleted that may be a post.
+fn recalled(chat: &str, message: &str) -> String {
+    format!("recalled {chat} {message}")
+}
+
 impl Context {
+    /// Whether a post may be in the place whose id is not known. The news of a deletion may not say the thread.
+    fn awaits_id(&self, place: &ChatPlace) -> Result<bool> {
+        let is_meant =
+            |it: &ChatPlace| it.chat == place.chat && (place.thread.is_none() || it.thread == place.thread);
+        for binding in self.rows.chat_bindings(&place.account)?.iter().filter(|it| is_meant(&it.place)) {
+            let row = self.rows.conversation(binding.conversation)?;
+            let Some(row) = row else { continue };
+            let posts = self.rows.last_posts(row.log, NEWEST)?;
+            let is_open = |post: &Post| {
+                let is_lost = post.state == PostState::Lost && post.due.is_some() && post.ids.is_empty();
+                is_meant(&post.place) && (post.state == PostState::Sending || is_lost)
+            };
+            if posts.iter().any(is_open) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The first part of an answer that was not sent is due, when all before it are there or failed.
     pub(super) fn next_part(&mut self, loaded: &Loaded, entry: Seq, now: Time) -> Result<()> {
         let mut parts = self.rows.posts_of_entries(loaded.row.log, entry, entry)?;
@@ -201,6 +249,14 @@ impl Context {
             true => before.clone(),
             false => before.clone().settled(result, now),
         };
+        for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
+            // Somebody deleted it before its id was known.
+            let key = recalled(&after.place.chat, id);
+            if self.rows.chat_event(account, &key)?.is_some() {
+                after = after.clone().settled(GONE, now);
+                break;
+            }
+        }
         let is_new = after.state != before.state;
         let is_of_step = matches!(&after.kind, PostKind::Notice(notice) if notice.kind.is_step());
         if is_new && after.state == PostState::Sent && is_of_step {
