@@ -4,6 +4,7 @@
 
 mod compare;
 mod ledger;
+mod moved;
 mod questions;
 mod waiting;
 
@@ -378,10 +379,13 @@ impl Context {
                 continue;
             }
             if let Some(origin) = arrived(&*self.rows, after, entry)? {
-                let binding = self.rows.chat_binding(&origin.place)?;
-                let reply_to = binding.is_some_and(|binding| binding.is_shared).then_some(origin.message);
+                let place = self.place_now(origin.place.clone())?;
+                let binding = self.rows.chat_binding(&place)?;
+                // A message has another id in the new chat.
+                let has_reply = binding.is_some_and(|binding| binding.is_shared) && place == origin.place;
+                let reply_to = has_reply.then_some(origin.message);
                 let kind = PostKind::Answer(Seq(entry.meta.pos.seq));
-                self.rows.insert_post(&after.row, Post::planned(origin.place, kind, reply_to, now))?;
+                self.rows.insert_post(&after.row, Post::planned(place, kind, reply_to, now))?;
             }
         }
         if !commit.ops.is_empty() && self.rows.has_posts(after.row.log)? {

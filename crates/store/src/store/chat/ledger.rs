@@ -248,6 +248,9 @@ impl Context {
             true => before.clone(),
             false => before.clone().settled(result, now),
         };
+        if after.state == PostState::Planned && before.state == PostState::Sending {
+            after = self.placed_now(after)?;
+        }
         for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
             // Somebody deleted it before its id was known.
             let key = recalled(&after.place.chat, id);
