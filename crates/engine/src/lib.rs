@@ -313,13 +313,7 @@ impl Engine {
             }
             let idle = async {
                 loop {
-                    while let Some(of) = self.running().first() {
-                        if last {
-                            self.cancel(*of);
-                        }
-                        self.until_idle(*of).await;
-                    }
-                    self.completions.over().await;
+                    self.rest(last).await;
                     // What was claimed just before is awaited like the others.
                     self.closed.store(true, Ordering::SeqCst);
                     if self.running().is_empty() {
@@ -333,6 +327,22 @@ impl Engine {
                 () = late => {}
             }
         }
+    }
+
+    /// Waits until nothing is at work. Something may begin after that.
+    pub async fn at_rest(&self) {
+        self.rest(false).await;
+    }
+
+    /// The same; `stops`: all runs are stopped.
+    async fn rest(&self, stops: bool) {
+        while let Some(of) = self.running().first() {
+            if stops {
+                self.cancel(*of);
+            }
+            self.until_idle(*of).await;
+        }
+        self.completions.over().await;
     }
 
     /// Whether the end has come: nothing can begin.

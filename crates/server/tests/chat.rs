@@ -5,6 +5,7 @@ mod approvals;
 mod buttons;
 mod edits;
 mod ending;
+mod moved;
 mod plans;
 mod platform;
 mod recalls;

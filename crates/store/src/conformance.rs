@@ -227,6 +227,8 @@ macro_rules! conformance {
             post_on_its_way_is_deleted_when_its_id_is_known
             refused_request_of_a_rewound_turn_is_cancelled
             lost_post_that_is_not_there_is_gone
+            part_after_a_post_in_doubt_is_sent
+            post_that_was_deleted_before_its_id_was_known_is_gone
             undo_cancels_only_deletions_that_did_not_run
             second_rewind_deletes_only_its_own_posts
             dropped_and_hidden_answers_leave_the_chat

@@ -242,15 +242,9 @@ impl Engine {
         Ok(true)
     }
 
-    /// The bindings of a chat go with it to its new id.
+    /// The bindings of a chat, and what is not sent, go with it to its new id.
     async fn chat_migrated(&self, account: &str, from: &str, to: &str) -> Result<Arrived> {
-        for binding in self.store().chat_bindings(account.to_owned()).await? {
-            if binding.place.chat == from {
-                let place = ChatPlace { chat: to.to_owned(), ..binding.place.clone() };
-                self.store().bind_chat(ChatBinding { place, ..binding.clone() }).await?;
-                self.store().unbind_chat(binding.place).await?;
-            }
-        }
+        self.store().move_chat(account.to_owned(), from.to_owned(), to.to_owned(), self.now()).await?;
         Ok(Arrived::Known(ArrivalOutcome::Done))
     }
 

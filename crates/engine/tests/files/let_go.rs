@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::poll_fn;
 use retake_core::{Action, CheckMode};
-use retake_engine::{Engine, FileOptions};
+use retake_engine::FileOptions;
 
 use super::{Yard, a, three};
 
@@ -26,7 +26,8 @@ async fn let_go_after(looks: usize, work: impl Future) -> bool {
 
 /// Nothing is open, and files and conversation agree.
 async fn is_whole(yard: &Yard) {
-    Engine::finish(&yard.engine, Duration::from_secs(10)).await;
+    let rests = tokio::time::timeout(Duration::from_secs(10), yard.engine.at_rest());
+    rests.await.expect("it comes to rest");
     assert!(yard.engine.kept().intents().await.expect("intents").is_empty());
     let turns = yard.turns().await;
     let made: Vec<_> = (1..=turns).map(|turn| format!("made{turn}")).collect();

@@ -4,6 +4,7 @@
 
 mod compare;
 mod ledger;
+mod moved;
 mod previews;
 mod questions;
 mod waiting;

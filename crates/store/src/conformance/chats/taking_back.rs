@@ -333,6 +333,51 @@ pub async fn next_work_is_that_of_the_earliest_post(store: Arc<Store>) {
     assert_eq!(store.posts_next("other".to_owned(), after(-1)).await.expect("read"), None);
 }
 
+/// A deletion whose gateway was killed is in doubt. If its post is wanted again, it is left alone, and the parts after it are sent.
+pub async fn part_after_a_post_in_doubt_is_sent(store: Arc<Store>) {
+    let mut scene = Scene::private(store).await;
+    scene.turn("one").await;
+    let first = scene.take().await[0].key;
+    scene.begin(first, 2).await;
+    scene.arrive(first).await;
+    scene.rewind("one").await;
+    scene.compare().await;
+    assert_eq!(scene.take().await[0].key, first);
+    scene.settle(first, PostResult::Deleting { untouched: false }).await;
+    scene.act(Action::Undo(1)).await;
+    scene.compare().await;
+    scene.wait(60_001);
+    let mut tasks = Vec::new();
+    for _ in 0..2 {
+        let work =
+            scene.take().await.into_iter().filter(|work| matches!(work.post.kind, PostKind::Answer(_)));
+        tasks.extend(work.map(|work| (work.task, work.post.part.0)));
+    }
+    assert_eq!(tasks, [(PostTask::Send, 1)]);
+}
+
+/// The news of a deletion may come before the report of the id (case 85). A message that is no post is nothing.
+pub async fn post_that_was_deleted_before_its_id_was_known_is_gone(store: Arc<Store>) {
+    let mut scene = Scene::private(Arc::clone(&store)).await;
+    let recall = async |scene: &Scene, id: &str| {
+        store.recall_post(place("here"), id.to_owned(), scene.now()).await.expect("recalled")
+    };
+    scene.turn("one").await;
+    let key = scene.take().await[0].key;
+    let id = key.to_string();
+    assert!(!recall(&scene, &id).await, "nothing is under way: it is forgotten");
+    scene.begin(key, 1).await;
+    scene.arrive(key).await;
+    assert_eq!(newest(&scene).await, PostState::Sent);
+    scene.turn("two").await;
+    let key = scene.take().await[0].key;
+    let id = key.to_string();
+    scene.begin(key, 1).await;
+    assert!(!recall(&scene, &id).await, "its id is not known yet");
+    scene.arrive(key).await;
+    assert_eq!(newest(&scene).await, PostState::Gone(Deletion::Gone));
+}
+
 /// The state of the newest post.
 async fn newest(scene: &Scene) -> PostState {
     scene.posts().await.pop().expect("a post").1.state

@@ -34,8 +34,12 @@ impl Store {
                 }
                 let post = post.leased(now);
                 context.rows.set_post(&row, &post)?;
-                // A post that may be gone and is wanted again is left alone.
+                // A post that may be gone and is wanted again is left alone. The parts after it do not wait for it.
                 if post.task().is_none() {
+                    if let PostKind::Answer(entry) = post.kind {
+                        let loaded = context.load(row.id)?;
+                        context.next_part(&loaded, entry, now)?;
+                    }
                     continue;
                 }
                 let text = match post.kind {
@@ -249,6 +253,9 @@ impl Context {
             true => before.clone(),
             false => before.clone().settled(result, now),
         };
+        if after.state == PostState::Planned && before.state == PostState::Sending {
+            after = self.placed_now(after)?;
+        }
         for id in after.ids.iter().filter(|id| !before.ids.contains(id)) {
             // Somebody deleted it before its id was known.
             let key = recalled(&after.place.chat, id);

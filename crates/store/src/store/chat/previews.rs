@@ -105,6 +105,7 @@ impl Context {
     /// Plans the post of a new answer. If its turn has a preview, that becomes its first post.
     pub(super) fn plan_answer(&mut self, after: &Loaded, entry: &Entry, now: Time) -> Result<()> {
         let Some(origin) = arrived(&*self.rows, after, entry)? else { return Ok(()) };
+        let place = self.place_now(origin.place.clone())?;
         let answer = Seq(entry.meta.pos.seq);
         if let Some(turn) = entry.meta.turn
             && after.key(turn)?.log == after.row.log
@@ -112,15 +113,19 @@ impl Context {
             let posts = self.rows.posts_of_entries(after.row.log, Seq(turn.seq), Seq(turn.seq))?;
             let is_open = |post: &Post| {
                 post.is_shown_live()
-                    && post.place == origin.place
+                    && post.place == place
                     && post.task().is_some_and(|task| task != PostTask::Delete)
             };
             if let Some(preview) = posts.into_iter().find(is_open) {
                 return self.rows.set_post(&after.row, &preview.completed(answer, now));
             }
         }
-        let reply_to = self.replies_to(&origin.place, origin.message)?;
-        let post = Post::planned(origin.place, PostKind::Answer(answer), reply_to, now);
+        // A message has another id in a chat that has moved.
+        let reply_to = match place == origin.place {
+            true => self.replies_to(&place, origin.message)?,
+            false => None,
+        };
+        let post = Post::planned(place, PostKind::Answer(answer), reply_to, now);
         self.rows.insert_post(&after.row, post).map(drop)
     }
 
