@@ -7,6 +7,7 @@ mod commands;
 mod edits;
 mod pairing;
 mod press;
+mod queue;
 mod steps;
 mod waiting;
 mod work;
@@ -19,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_core::{
-    ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, OpNo,
-    Part, PostKey, Time,
+    ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ChatShare,
+    ConversationId, OpNo, Part, PostKey, Time,
 };
 use tokio::sync::Notify;
 
@@ -117,8 +118,6 @@ pub struct GatewayEvent {
     pub account: String,
     /// Its names: the first one is that of the event, the others belong to it.
     pub keys: Vec<String>,
-    /// The platform's ids of further messages that were joined with it.
-    pub also: Vec<String>,
     /// What happened.
     pub event: ChatEvent,
     /// The command that the message is, with its number.
@@ -181,6 +180,8 @@ pub struct ChatMessage {
     pub is_addressed: bool,
     /// The message that it replies to.
     pub reply_to: Option<String>,
+    /// If further messages were joined to it: the share of each, itself included, in their order.
+    pub joined: Vec<ChatShare>,
 }
 
 /// A command of a chat. The names are those in notices.
@@ -244,7 +245,7 @@ impl Engine {
     ///
     /// Another gateway has it.
     pub async fn chat_connect(
-        &self,
+        self: &Arc<Self>,
         account: String,
         holder: String,
         replaces: Option<String>,
@@ -252,6 +253,7 @@ impl Engine {
         self.chat_lease_after(&account, holder, replaces).await?;
         // An earlier gateway of this account takes no work any more.
         self.chats.begin_take(&account);
+        self.resume_waiting(&account).await?;
         Ok(GatewayConnected {
             holds: self.store().chat_holds(account.clone(), self.now()).await?,
             bindings: self.store().chat_bindings(account.clone()).await?,

@@ -4,11 +4,13 @@
 mod approvals;
 mod buttons;
 mod edits;
+mod joined;
 mod plans;
 mod platform;
 mod recalls;
 mod settings;
 mod steps;
+mod waits;
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use retake_core::{
     PostKind, PostWork,
 };
 
-use super::{Attended, ChatMessage, notice, problem_notice};
+use super::{Attended, notice, problem_notice};
 use crate::Engine;
 use crate::error::Result;
 use crate::log::LogFailure as _;
@@ -25,15 +25,17 @@ impl Engine {
     pub(super) fn follow_for_chat(
         self: &Arc<Self>,
         of: ConversationId,
-        message: &ChatMessage,
+        (place, message): (&ChatPlace, &str),
         mut events: BoxStream<'static, RunEvent>,
         attended: Option<Attended>,
     ) {
-        let engine = Arc::clone(self);
-        let (place, id) = (message.place.clone(), message.message.clone());
+        // A message may wait for as long as its owner lives: it must not keep the owner alive.
+        let owner = Arc::downgrade(self);
+        let (place, id) = (place.clone(), message.to_owned());
         tokio::spawn(async move {
             let mut asked: HashMap<String, PostKey> = HashMap::new();
             while let Some(event) = events.next().await {
+                let Some(engine) = owner.upgrade() else { return };
                 match event {
                     RunEvent::Asks(asks) => {
                         let call = asks.id.clone();
@@ -60,6 +62,7 @@ impl Engine {
                 }
             }
             drop(attended);
+            let Some(engine) = owner.upgrade() else { return };
             for key in asked.into_values() {
                 engine.close_question(key, notice(ChatNoticeKind::ApprovalOver)).await;
             }

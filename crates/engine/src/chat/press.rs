@@ -11,10 +11,10 @@ use retake_core::{
 use super::edits::edited_by;
 use super::steps::Told;
 use super::{Arrived, ChatMessage, GatewayEvent, coded, notice, refused};
-use crate::Engine;
 use crate::chat::ChatVerb;
 use crate::error::Result;
 use crate::run::Decision;
+use crate::{Engine, request_digest};
 
 /// A press of a button.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// The name of a request that a press on the question makes: however often it is pressed, it is made once.
+    pub(super) fn request(&self) -> (Option<RequestId>, retake_core::Digest) {
+        let digest = request_digest("question", &button_data(self.key, self.asks.round, 0));
+        (format!("chat-{:032x}", u128::from_be_bytes(digest.current)).parse().ok(), digest)
+    }
+
     fn is_about_a_call(&self) -> bool {
         matches!(self.asks.buttons.first(), Some(ChatButton::Approve(_)))
     }
@@ -345,6 +351,7 @@ fn message_of(press: &ChatPress, place: ChatPlace) -> ChatMessage {
         parts: Vec::new(),
         is_addressed: true,
         reply_to: None,
+        joined: Vec::new(),
     }
 }
 

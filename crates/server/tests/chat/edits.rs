@@ -35,7 +35,7 @@ async fn two_turns() -> (Desk, Gateway, String) {
 }
 
 /// The first words of each entry of a conversation that a person wrote.
-async fn prompts(desk: &Desk, of: &str) -> Vec<String> {
+pub(super) async fn prompts(desk: &Desk, of: &str) -> Vec<String> {
     let (_, entries) = desk.timeline(of).await;
     let text = |part: &Part| match part {
         Part::Text { text } => Some(text.clone()),
