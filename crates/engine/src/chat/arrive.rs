@@ -217,8 +217,9 @@ impl Engine {
         (start, seen): (Start, Option<Seen>),
         by: ChangeOrigin,
     ) -> Result<bool> {
-        let (seen, digest) =
-            seen.map_or((SeenState::Anything, None), |(head, files)| (SeenState::Since(head), files));
+        // A run at work appends to its turn.
+        let on = |head| if self.is_running(of) { SeenState::Since(head) } else { SeenState::Exactly(head) };
+        let (seen, digest) = seen.map_or((SeenState::Anything, None), |(head, files)| (on(head), files));
         let files = FileOptions { stop: true, seen: digest, ..FileOptions::default() };
         let steer = Some(Steer::Queue);
         let request =

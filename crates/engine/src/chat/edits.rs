@@ -93,6 +93,7 @@ impl Engine {
             return Ok(Arrived::Known(ArrivalOutcome::Done));
         }
         let consent = self.chat_settings(&event.account).edits(message.is_shared);
+        let (head, _) = self.now_at(of).await?;
         // Several wordings of a message are entries. The one on the path counts: an undo may have brought an older one back.
         let turn = self.turn_of_message(of, place, &message.message).await?;
         if let Some((entry, 0)) = turn
@@ -100,8 +101,11 @@ impl Engine {
             && let Some(whole) = self.whole_edit(of, entry, message).await?
         {
             let by = self.member(event, &whole);
-            self.run_for_chat(of, &whole, (Start::Edit(entry, spoken(&whole)), None), by).await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Done));
+            let seen = Some((head, None));
+            // If something came in between, the author is asked about it.
+            if self.run_for_chat(of, &whole, (Start::Edit(entry, spoken(&whole)), seen), by).await? {
+                return Ok(Arrived::Known(ArrivalOutcome::Done));
+            }
         }
         let by = self.member(event, message);
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
@@ -199,6 +203,7 @@ impl Engine {
         let drafts = self.store().drafts(of).await?.into_iter();
         let parts = drafts.into_iter().find(|(author, _)| *author == kept).map(|(_, parts)| parts);
         let Some(parts) = parts else { return Ok(Some(notice(ChatNoticeKind::Stale))) };
+        let (head, _) = self.now_at(of).await?;
         let is_as_asked = self.is_as_asked(asked).await?;
         // What is said now is the edited message, and not the press of a button.
         let said = ChatMessage { message: edited.to_owned(), parts, ..message.clone() };
@@ -213,7 +218,7 @@ impl Engine {
                 if !may_all && let Some(refusal) = self.step_of_others(of, &said, step, &by).await? {
                     return Ok(Some(refusal));
                 }
-                let seen = Some((asked.asks.head, asked.asks.files));
+                let seen = Some((head, asked.asks.files));
                 (Start::Edit(*entry, spoken(&whole)), seen, whole)
             }
             _ => (Start::Say(spoken(&said), None), None, said.clone()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ChatQuestion,
-    ChatRole, ConversationId, OpNo, Pos, PostKey, PostKind, Seq,
+    ChatRole, ConversationId, Head, OpNo, Pos, PostKey, PostKind, RequestId, Seq,
 };
 
 use super::edits::edited_by;
@@ -314,16 +314,21 @@ impl Engine {
 
     /// Whether nothing but the end of an answer has come since the question.
     pub(super) async fn is_as_asked(&self, asked: &Asked) -> Result<bool> {
-        let (now, _) = self.now_at(asked.of).await?;
-        if now.op != asked.asks.head.op {
+        self.is_as_seen(asked.of, asked.asks.head).await
+    }
+
+    /// Whether nothing but the end of an answer has come since a head.
+    pub(super) async fn is_as_seen(&self, of: ConversationId, seen: Head) -> Result<bool> {
+        let (now, _) = self.now_at(of).await?;
+        if now.op != seen.op {
             return Ok(false);
         }
-        let depth = self.store().snapshot(asked.of).await?.conversation().tree.depth();
-        let last = self.store().targets(asked.of, None, 1).await?.into_iter().next();
+        let depth = self.store().snapshot(of).await?.conversation().tree.depth();
+        let last = self.store().targets(of, None, 1).await?.into_iter().next();
         // A turn of the parent is older than anything here.
         Ok(last.is_none_or(|last| {
             let pos = last.target.meta.pos;
-            pos.depth < depth || pos.seq <= asked.asks.head.seq.0
+            pos.depth < depth || pos.seq <= seen.seq.0
         }))
     }
 }

@@ -42,7 +42,7 @@ impl Engine {
             let asked = (step.clone(), may_all);
             match self.step_once(of, message, asked, by.clone(), seen).await {
                 // Something came between the look and the step: it is looked at, too.
-                Err(error) if error.code == "stale" && seen.is_none() && plans < PLANS_MOST => {}
+                Err(error) if error.code == "stale_head" && seen.is_none() && plans < PLANS_MOST => {}
                 done => return done,
             }
         }
@@ -67,13 +67,16 @@ impl Engine {
         let options = FileOptions { stop: true, ..FileOptions::default() };
         let planned = self.plan_both(of, action.clone(), options.clone()).await?;
         let turns = planned.conversation.as_ref().map_or(0, |half| number(half.plan.taken_back.turns));
+        // A run at work appends to its turn.
+        let on = |head| if self.is_running(of) { SeenState::Since(head) } else { SeenState::Exactly(head) };
         let (seen, files) = match seen {
-            Some((head, files)) => (SeenState::Since(head), files),
+            Some((head, _)) if !self.is_as_seen(of, head).await? => {
+                return Ok((notice(ChatNoticeKind::Stale), None));
+            }
+            Some((_, files)) => (on(now), files),
             None => match self.question(of, message, (&step, None), &planned).await? {
                 Some(question) => return Ok((question, None)),
-                // A run at work appends to its turn.
-                None if self.is_running(of) => (SeenState::Since(now), None),
-                None => (SeenState::Exactly(now), None),
+                None => (on(now), None),
             },
         };
         let author = by.author.clone();

@@ -91,6 +91,19 @@ async fn new_wording_of_an_older_message_can_be_a_new_message_or_nothing() {
     assert_eq!((gateway.answers(), prompts(&desk, &of).await.len()), (3, 3));
 }
 
+/// Pressed twice before the question has ended, as after a restart in between, it is said once.
+#[tokio::test]
+async fn new_wording_is_said_once_however_often_its_button_is_pressed() {
+    let (desk, mut gateway, of) = two_turns().await;
+    gateway.arrives("e1", Inbound::Edited(says("1", "uno")), None).await;
+    gateway.works(1).await;
+    let button = gateway.button(&ButtonLabel::SayNew);
+    let presses = (0..4).map(|_| gateway.presses(&says("", ""), button.clone()));
+    futures::future::join_all(presses.collect::<Vec<_>>()).await;
+    gateway.works(1).await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "two", "uno"]);
+}
+
 /// A restart keeps the new wording, and no client sees it as the draft of somebody. Where there are no buttons, words answer.
 #[tokio::test]
 async fn question_about_an_edit_survives_a_restart_and_is_answered_in_words() {
