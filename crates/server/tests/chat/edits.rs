@@ -98,7 +98,8 @@ async fn new_wording_is_said_once_however_often_its_button_is_pressed() {
     gateway.arrives("e1", Inbound::Edited(says("1", "uno")), None).await;
     gateway.works(1).await;
     let button = gateway.button(&ButtonLabel::SayNew);
-    let presses = (0..4).map(|_| gateway.presses(&says("", ""), button.clone()));
+    let ann = says("", "");
+    let presses = (0..4).map(|_| gateway.presses(&ann, button.clone()));
     futures::future::join_all(presses.collect::<Vec<_>>()).await;
     gateway.works(1).await;
     assert_eq!(prompts(&desk, &of).await, ["one", "two", "uno"]);
