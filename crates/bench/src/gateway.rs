@@ -116,11 +116,11 @@ impl Chat<'_> {
             parts: vec![Part::text("go on")],
             is_addressed: true,
             reply_to: None,
+            joined: Vec::new(),
         };
         let event = GatewayEvent {
             account: "bench".into(),
             keys: vec![name],
-            also: Vec::new(),
             event: ChatEvent::Message(message),
             command: None,
             moderates: false,

@@ -2,6 +2,7 @@
 //! follows from what is wanted and from what the platform said (`docs/spec/gateways.md`, section 4). Must never hold a text.
 
 mod counts;
+mod joined;
 mod notice;
 mod post;
 mod preview;
@@ -9,6 +10,7 @@ mod question;
 mod step_posts;
 
 pub use counts::{PostCounts, post_counts};
+pub use joined::{ChatShare, join_pieces, split_joined};
 pub use notice::{ChatNotice, ChatNoticeKind};
 pub use post::{
     Deletion, Post, PostFailure, PostKey, PostKind, PostNo, PostResult, PostStanding, PostState, PostTask,
@@ -40,6 +42,8 @@ pub struct ChatOrigin {
     pub message: String,
     /// The platform's id of its author.
     pub person: String,
+    /// If further messages were joined to it: the share of each, itself included, in their order.
+    pub joined: Vec<ChatShare>,
 }
 
 /// An event that is recorded in the transaction of its effect.
@@ -49,9 +53,9 @@ pub struct ChatArrival {
     pub origin: ChatOrigin,
     /// The names under which the platform delivers it.
     pub keys: Vec<String>,
-    /// The platform's ids of further messages that were joined with it.
-    pub also: Vec<String>,
-    /// A digest of its content, to recognise edits without a change.
+    /// The platform's ids of further messages that were joined with it, and the digest of each one's content.
+    pub also: Vec<(String, [u8; 16])>,
+    /// A digest of its own content, to recognise edits without a change.
     pub content: [u8; 16],
 }
 

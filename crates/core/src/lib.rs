@@ -62,9 +62,10 @@ pub use access::{AccessToken, Grant, GrantScope, Grants, Right, TokenUse};
 pub use call_refusal::CallRefusal;
 pub use chat::{
     ArrivalOutcome, AskedStep, ChatAccount, ChatArrival, ChatBinding, ChatButton, ChatEntry, ChatMessageRow,
-    ChatNotice, ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatQuestion, ChatRole, Deletion,
-    PlacePosts, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostStanding,
-    PostState, PostTask, PostWork, Preview, SendAttempt, StayCause, missing_parts, post_counts, step_posts,
+    ChatNotice, ChatNoticeKind, ChatOrigin, ChatPerson, ChatPlace, ChatQuestion, ChatRole, ChatShare,
+    Deletion, PlacePosts, Post, PostCounts, PostFailure, PostKey, PostKind, PostNo, PostResult, PostStanding,
+    PostState, PostTask, PostWork, Preview, SendAttempt, StayCause, join_pieces, missing_parts, post_counts,
+    split_joined, step_posts,
 };
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{

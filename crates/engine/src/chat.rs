@@ -8,6 +8,7 @@ mod edits;
 mod pairing;
 mod press;
 mod previews;
+mod queue;
 mod steps;
 mod waiting;
 mod work;
@@ -21,8 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_core::{
-    ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ConversationId, OpNo,
-    Part, PostKey, Time,
+    ArrivalOutcome, ChatAccount, ChatBinding, ChatNotice, ChatNoticeKind, ChatPlace, ChatShare,
+    ConversationId, OpNo, Part, PostKey, Time,
 };
 use tokio::sync::Notify;
 
@@ -37,7 +38,7 @@ const EVENTS_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 #[derive(Default)]
 pub(crate) struct ChatState {
     /// Notified when there may be work on posts.
-    changed: Notify,
+    changed: Arc<Notify>,
     /// Whether the owner ends: nobody waits for work any more.
     is_over: AtomicBool,
     /// The conversations with a run of a chat, whose owners can be asked there.
@@ -121,8 +122,6 @@ pub struct GatewayEvent {
     pub account: String,
     /// Its names: the first one is that of the event, the others belong to it.
     pub keys: Vec<String>,
-    /// The platform's ids of further messages that were joined with it.
-    pub also: Vec<String>,
     /// What happened.
     pub event: ChatEvent,
     /// The command that the message is, with its number.
@@ -185,6 +184,8 @@ pub struct ChatMessage {
     pub is_addressed: bool,
     /// The message that it replies to.
     pub reply_to: Option<String>,
+    /// If further messages were joined to it: the share of each, itself included, in their order.
+    pub joined: Vec<ChatShare>,
 }
 
 /// A command of a chat. The names are those in notices.
@@ -248,7 +249,7 @@ impl Engine {
     ///
     /// Another gateway has it.
     pub async fn chat_connect(
-        &self,
+        self: &Arc<Self>,
         account: String,
         holder: String,
         replaces: Option<String>,
@@ -256,6 +257,7 @@ impl Engine {
         self.chat_lease_after(&account, holder, replaces).await?;
         // An earlier gateway of this account takes no work any more.
         self.chats.begin_take(&account);
+        self.resume_waiting(&account).await?;
         Ok(GatewayConnected {
             holds: self.store().chat_holds(account.clone(), self.now()).await?,
             bindings: self.store().chat_bindings(account.clone()).await?,

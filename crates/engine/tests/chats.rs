@@ -16,7 +16,6 @@ async fn arrive(engine: &Arc<Engine>) -> Arrived {
     let event = GatewayEvent {
         account: "chat-1".to_owned(),
         keys: vec!["event-1".to_owned()],
-        also: Vec::new(),
         event: ChatEvent::Migrated { from: "1".to_owned(), to: "2".to_owned() },
         command: None,
         moderates: false,

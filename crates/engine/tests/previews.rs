@@ -67,11 +67,11 @@ impl Chat {
             parts: vec![Part::text(said)],
             is_addressed: true,
             reply_to: None,
+            joined: Vec::new(),
         });
         let event = GatewayEvent {
             account: "chat".into(),
             keys: vec![format!("event-{message}")],
-            also: Vec::new(),
             event,
             command: command.map(|verb| (verb, Some(1))),
             moderates: false,

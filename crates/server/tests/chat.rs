@@ -5,12 +5,14 @@ mod approvals;
 mod buttons;
 mod edits;
 mod ending;
+mod joined;
 mod moved;
 mod plans;
 mod platform;
 mod recalls;
 mod settings;
 mod steps;
+mod waits;
 
 use std::time::Duration;
 

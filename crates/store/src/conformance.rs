@@ -210,6 +210,7 @@ macro_rules! conformance {
             answer_to_a_chat_is_planned_in_its_transaction
             only_answers_to_turns_of_a_chat_are_posted
             gateways_case_38_answers_that_wait_for_a_day_are_sent_only_when_a_person_says_so
+            gateways_case_38_question_that_could_not_be_posted_is_asked_again
             answer_goes_to_the_place_of_its_turn
             leased_work_is_given_again_when_its_lease_ends
             parts_of_an_answer_are_sent_in_order

@@ -19,7 +19,12 @@ fn place() -> ChatPlace {
 }
 
 async fn say(store: &Store, of: ConversationId, role: Role, text: &str) -> EntryId {
-    let origin = ChatOrigin { place: place(), message: text.to_owned(), person: "anna".to_owned() };
+    let origin = ChatOrigin {
+        place: place(),
+        message: text.to_owned(),
+        person: "anna".to_owned(),
+        joined: Vec::new(),
+    };
     let keys = vec![format!("event-{text}")];
     let arrival = ChatArrival { origin, keys, also: Vec::new(), content: [7; 16] };
     let chat = (role == Role::User).then(|| Arc::new(arrival));

@@ -107,7 +107,12 @@ async fn ledger(stage: &Stage) {
     // Only the id of its author has the word.
     let from_chat = stage.saying(Role::User, vec![Part::text("hello")]);
     let place = ChatPlace { account: "chat".into(), chat: "room".into(), thread: None };
-    let origin = ChatOrigin { place, message: "m1".into(), person: format!("@{SECRET}:example.org") };
+    let origin = ChatOrigin {
+        place,
+        message: "m1".into(),
+        person: format!("@{SECRET}:example.org"),
+        joined: Vec::new(),
+    };
     let chat = ChatArrival { origin, keys: vec!["k1".into()], also: Vec::new(), content: [0; 16] };
     let by = ChangeOrigin { chat: Some(Arc::new(chat)), ..from_chat.by.clone() };
     stage.store.say(stage.id, SayRequest { by, ..from_chat }).await.expect("said");
@@ -151,7 +156,7 @@ async fn gateways_case_77_digests_of_erased_posts_and_messages_are_in_no_file_an
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
     let place = ChatPlace { account: "chat".into(), chat: "room".into(), thread: None };
-    let origin = ChatOrigin { place, message: "m1".into(), person: "anna".into() };
+    let origin = ChatOrigin { place, message: "m1".into(), person: "anna".into(), joined: Vec::new() };
     let chat = ChatArrival { origin, keys: vec!["k1".into()], also: Vec::new(), content: [0xec; 16] };
     let ask = stage.saying(Role::User, vec![Part::text("question")]);
     let member = Principal::Member { account: "chat".into(), person: SECRET.into() };

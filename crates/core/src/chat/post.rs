@@ -263,8 +263,9 @@ impl Post {
         match (self.state, is_wanted) {
             (PostState::Planned | PostState::Failed(_), false) => {
                 (self.state, self.op, self.due) = (PostState::Cancelled, Some(op), None);
+                self.is_done = false;
             }
-            (PostState::Cancelled, true) => {
+            (PostState::Cancelled, true) if !self.is_done => {
                 (self.state, self.op) = (PostState::Planned, None);
                 // A further part waits for the one before.
                 if self.part.0 == 0 {
@@ -296,6 +297,11 @@ impl Post {
             _ => {}
         }
         self
+    }
+
+    /// The same when people have decided that it is not sent: no undo brings it back.
+    pub fn declined(self) -> Self {
+        Self { state: PostState::Cancelled, due: None, is_done: true, ..self }
     }
 
     /// The same when it is to be deleted, whatever it shows.

@@ -47,9 +47,9 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// A preview in a place.
-    pub fn new(is_shared: bool, begins_empty: bool) -> Self {
-        Self { every_ms: EVERY_MS[usize::from(is_shared)], begins_empty, ..Self::default() }
+    /// Where it is shown: in a place that several people read, or with a first post without text.
+    pub fn begins(&mut self, is_shared: bool, begins_empty: bool) {
+        (self.every_ms, self.begins_empty) = (EVERY_MS[usize::from(is_shared)], begins_empty);
     }
 
     /// The model wrote more.
@@ -135,6 +135,12 @@ mod tests {
     use super::*;
     use crate::chat::PostFailure;
 
+    fn preview(is_shared: bool, begins_empty: bool) -> Preview {
+        let mut it = Preview::default();
+        it.begins(is_shared, begins_empty);
+        it
+    }
+
     fn sent() -> PostResult {
         PostResult::Sent { ids: vec!["1".into()], at: Time(0), deadline: None, deletable: true }
     }
@@ -160,7 +166,7 @@ mod tests {
 
     /// A preview whose post, with 100 characters, was sent at 1,500.
     fn posted(is_shared: bool) -> Preview {
-        let mut it = Preview::new(is_shared, false);
+        let mut it = preview(is_shared, false);
         it.wrote(&"a".repeat(100), Time(0));
         assert_eq!(shows(&mut it, 1500).len(), 100);
         it
@@ -168,7 +174,7 @@ mod tests {
 
     #[test]
     fn first_post_is_sent_one_and_a_half_seconds_after_the_first_text() {
-        let mut it = Preview::new(false, false);
+        let mut it = preview(false, false);
         it.wrote(" \n", Time(0));
         assert_eq!(it.due(), None, "white space is no text");
         it.wrote("a", Time(1000));
@@ -209,7 +215,7 @@ mod tests {
 
     #[test]
     fn first_post_is_empty_where_a_platform_may_get_it_twice() {
-        let mut it = Preview::new(false, true);
+        let mut it = preview(false, true);
         it.wrote("a", Time(0));
         assert_eq!(shows(&mut it, 1500), "");
         assert_eq!(it.due(), Some(Time(3500)), "one character is worth showing now");

@@ -24,6 +24,8 @@ pub enum RunInput {
     Cancel(Time),
     /// The waiting one is withdrawn.
     Unqueue(Time),
+    /// These waiting messages are withdrawn; the others wait on.
+    Withdraw(Vec<Words>, Time),
     /// The running one has ended.
     End(Fence, RunEnding, Time),
     /// A new owner begins: a run of an earlier owner is over.
@@ -90,6 +92,14 @@ impl Runs {
                 let run = next.runs.queued.take().ok_or(RunRefusal::NothingQueued)?;
                 next.over(run, RunState::Canceled, Some("unqueued"), now);
             }
+            RunInput::Withdraw(words, now) => {
+                let run = next.runs.queued.take().ok_or(RunRefusal::NothingQueued)?;
+                if !words.iter().all(|gone| run.words.contains(gone)) {
+                    return Err(RunRefusal::OtherWords);
+                }
+                let tail = run.tail;
+                next.part(run, |it| !words.contains(it), tail, (RunState::Canceled, "unqueued"), now);
+            }
             RunInput::End(fence, how, now) => next.end(fence, how, ground, now)?,
             RunInput::Lost(now) => next.lost(ground.owner, now),
             RunInput::Moved(was, now) => next.moved(&was, ground, now),
@@ -108,6 +118,29 @@ impl Stepped {
     fn over(&mut self, run: Run, state: RunState, error: Option<&str>, now: Time) {
         let error = error.map(str::to_owned);
         self.over.push(Run { state, error, ended: Some(now), ..run });
+    }
+
+    /// Ends a waiting run, but for the messages that wait on: these are a run of their own.
+    fn part(
+        &mut self,
+        mut run: Run,
+        waits_on: impl Fn(&Words) -> bool,
+        tail: Tail,
+        (state, error): (RunState, &str),
+        now: Time,
+    ) {
+        let words: Vec<Words> = run.words.extract_if(.., |words| waits_on(words)).collect();
+        if !words.is_empty() {
+            self.runs.last = RunNo(self.runs.last.0 + 1);
+            self.runs.queued = Some(Run { no: self.runs.last, words, tail, ..run.clone() });
+        }
+        self.over(run, state, Some(error), now);
+    }
+
+    /// Ends a waiting run whose message is gone. A message of a chat answers no message that its author saw: it waits on.
+    fn lose(&mut self, run: Run, why: (RunState, &str), now: Time) {
+        let tail = Tail { entry: None, ..run.tail };
+        self.part(run, |words| words.chat.is_some(), tail, why, now);
     }
 
     fn enqueue(&mut self, new: NewRun, tail: Tail, now: Time) -> Result<(), RunRefusal> {
@@ -165,8 +198,9 @@ impl Stepped {
         }
         let mut run = self.runs.queued.take().ok_or(RunRefusal::NothingQueued)?;
         if let Some(why) = skipped(&run, ground) {
-            self.over(run, RunState::Skipped, Some(why), now);
-            return Ok(());
+            self.lose(run, (RunState::Skipped, why), now);
+            let Some(others) = self.runs.queued.take() else { return Ok(()) };
+            run = others;
         }
         self.runs.fence = Fence(self.runs.fence.0 + 1);
         self.effects.extend(std::mem::take(&mut run.words).into_iter().map(RunEffect::Say));
@@ -187,8 +221,9 @@ impl Stepped {
         let joins = |run: &Run| run.steer == Steer::Join && !run.words.is_empty();
         let Some(mut run) = self.runs.queued.take_if(|run| joins(run)) else { return Ok(()) };
         if let Some(why) = skipped(&run, ground) {
-            self.over(run, RunState::Skipped, Some(why), now);
-            return Ok(());
+            self.lose(run, (RunState::Skipped, why), now);
+            let Some(others) = self.runs.queued.take() else { return Ok(()) };
+            run = others;
         }
         self.effects.extend(std::mem::take(&mut run.words).into_iter().map(RunEffect::Say));
         self.over(run, RunState::Succeeded, Some("joined"), now);
@@ -239,7 +274,7 @@ impl Stepped {
         // What was gone before is returned to its author by the next run: after a crash nobody else listens.
         let left = |entry| was.contains(entry) && !(ground.on_path)(entry);
         if let Some(run) = self.runs.queued.take_if(|run| run.tail.entry.is_some_and(left)) {
-            self.over(run, RunState::Canceled, Some("rewound"), now);
+            self.lose(run, (RunState::Canceled, "rewound"), now);
         }
     }
 

@@ -182,6 +182,56 @@ fn waiting_messages_are_stored_as_they_were_prepared() {
     refused(vec![ready(a())], RunRefusal::OtherWords);
 }
 
+/// A message of a chat, which no message comes before that its author saw.
+fn of_chat(text: &str) -> Words {
+    let origin = crate::chat::ChatOrigin {
+        place: crate::chat::ChatPlace::default(),
+        message: text.to_owned(),
+        person: "ann".to_owned(),
+        joined: Vec::new(),
+    };
+    let arrival = crate::chat::ChatArrival { origin, keys: Vec::new(), also: Vec::new(), content: [0; 16] };
+    Words { chat: Some(std::sync::Arc::new(arrival)), ..words(text) }
+}
+
+#[test]
+fn waiting_messages_are_withdrawn_one_by_one_and_the_others_wait_on() {
+    let waits = [said("a", Steer::Queue), said("b", Steer::Queue)];
+    let then = |more: Vec<RunInput>| waits.clone().into_iter().chain(more).collect::<Vec<_>>();
+    let withdraw = |texts: &[&str]| RunInput::Withdraw(texts.iter().map(|text| words(text)).collect(), T);
+    let stepped = steps(then(vec![withdraw(&["a"])])).unwrap();
+    let kept = stepped.runs.queued.unwrap();
+    assert_eq!(
+        (kept.no, kept.words, stepped.over[0].words.clone()),
+        (RunNo(2), vec![words("b")], vec![words("a")])
+    );
+    check(then(vec![withdraw(&["a"]), RunInput::Claim(T)]), &["say b", "start 2 with 1"]);
+    check(then(vec![withdraw(&["b", "a"])]), &["1 canceled unqueued"]);
+    refused(then(vec![withdraw(&["c"])]), RunRefusal::OtherWords);
+    refused(vec![withdraw(&[])], RunRefusal::NothingQueued);
+}
+
+#[test]
+fn messages_of_chats_wait_on_when_that_of_a_client_lost_what_it_answers() {
+    let say = |words, seen| RunInput::Enqueue(NewRun { words: Some(words), seen, ..answer() }, T);
+    let queued = [say(words("a"), Some(Pos::new(0, 2))), say(of_chat("b"), None)];
+    let mut runs = Runs::default();
+    for input in queued {
+        runs = on(&runs, tail(2), 1, input).unwrap().runs;
+    }
+    let was = Path::from_spans([Span { depth: 0, from: 1, to: 2 }]);
+    for lost in [RunInput::Moved(was, T), RunInput::Claim(T)] {
+        let stepped = on(&runs, tail(1), 1, lost).unwrap();
+        assert_eq!(stepped.over[0].words, [words("a")]);
+        let waits = stepped.runs.queued.into_iter().flat_map(|run| run.words);
+        let said = stepped.effects.into_iter().filter_map(|effect| match effect {
+            RunEffect::Say(words) => Some(words),
+            _ => None,
+        });
+        assert_eq!(waits.chain(said).collect::<Vec<_>>(), [of_chat("b")]);
+    }
+}
+
 #[test]
 fn a_run_that_waits_is_skipped_when_what_it_answers_is_another() {
     let queued = steps([asked()]).unwrap().runs;

@@ -12,7 +12,7 @@ use retake_core::{
 };
 
 use super::previews::Shows;
-use super::{Attended, ChatMessage, notice, problem_notice};
+use super::{Attended, notice, problem_notice};
 use crate::Engine;
 use crate::error::Result;
 use crate::log::LogFailure as _;
@@ -26,28 +26,19 @@ impl Engine {
     pub(super) fn follow_for_chat(
         self: &Arc<Self>,
         of: ConversationId,
-        message: &ChatMessage,
+        (place, message): (&ChatPlace, &str),
         mut events: BoxStream<'static, RunEvent>,
         attended: Option<Attended>,
     ) {
-        let engine = Arc::clone(self);
-        let (place, id) = (message.place.clone(), message.message.clone());
-        let mut shows = Shows::new(self, of, &place, message.is_shared);
+        // A message may wait for as long as its owner lives: it must not keep the owner alive.
+        let owner = Arc::downgrade(self);
+        let (place, id) = (place.clone(), message.to_owned());
+        let mut shows = Shows::new(self, of, &place);
         tokio::spawn(async move {
             let mut asked: HashMap<String, PostKey> = HashMap::new();
-            loop {
-                // Before looking when something is due.
-                let changed = engine.chats.changed.notified();
-                let event = tokio::select! {
-                    event = events.next() => event,
-                    () = shows.wait() => {
-                        shows.show().await;
-                        continue;
-                    }
-                    () = changed => continue,
-                };
-                let Some(event) = event else { break };
-                shows.heard(&event).await;
+            while let Some(event) = shows.until(events.next()).await {
+                let Some(engine) = owner.upgrade() else { return };
+                shows.heard(&engine, &event).await;
                 match event {
                     RunEvent::Asks(asks) => {
                         let call = asks.id.clone();
@@ -73,8 +64,9 @@ impl Engine {
                     _ => {}
                 }
             }
-            shows.end().await;
             drop(attended);
+            let Some(engine) = owner.upgrade() else { return };
+            shows.end(&engine).await;
             for key in asked.into_values() {
                 engine.close_question(key, notice(ChatNoticeKind::ApprovalOver)).await;
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retake_core::{
     ArrivalOutcome, ChangeOrigin, ChatArrival, ChatBinding, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole,
     ConversationId, EntryId, Flags, NewConversation, Part, Principal, RequestId, Role, SayRequest, SeenState,
-    Steer, Time,
+    Steer, Time, split_joined,
 };
 
 use super::steps::Seen;
@@ -196,9 +196,10 @@ impl Engine {
             place: message.place.clone(),
             message: message.message.clone(),
             person: message.person.clone(),
+            joined: message.joined.clone(),
         };
-        let keys = event.keys.clone();
-        let arrival = ChatArrival { origin, keys, also: event.also.clone(), content: content_of(message) };
+        let (content, also) = contents_of(message);
+        let arrival = ChatArrival { origin, keys: event.keys.clone(), also, content };
         ChangeOrigin {
             author: retake_core::shorten(&message.name, NAME_MAX),
             principal: Principal::Member { account, person: message.person.clone() },
@@ -216,8 +217,9 @@ impl Engine {
         (start, seen): (Start, Option<Seen>),
         by: ChangeOrigin,
     ) -> Result<bool> {
-        let (seen, digest) =
-            seen.map_or((SeenState::Anything, None), |(head, files)| (SeenState::Since(head), files));
+        // A run at work appends to its turn.
+        let on = |head| if self.is_running(of) { SeenState::Since(head) } else { SeenState::Exactly(head) };
+        let (seen, digest) = seen.map_or((SeenState::Anything, None), |(head, files)| (on(head), files));
         let files = FileOptions { stop: true, seen: digest, ..FileOptions::default() };
         let steer = Some(Steer::Queue);
         let request =
@@ -238,7 +240,7 @@ impl Engine {
                 return Ok(false);
             }
         };
-        self.follow_for_chat(of, message, events, attended);
+        self.follow_for_chat(of, (&message.place, &message.message), events, attended);
         Ok(true)
     }
 
@@ -274,8 +276,37 @@ pub(super) fn spoken(message: &ChatMessage) -> Vec<Part> {
     parts
 }
 
+/// The content of a prompt as its author wrote it, without the name of the speaker. `None` if it does not begin with the name.
+pub(super) fn unspoken(message: &ChatMessage, mut parts: Vec<Part>) -> Option<Vec<Part>> {
+    crate::prompt::unmark(&mut parts);
+    if message.is_shared {
+        let named = spoken(&ChatMessage { parts: vec![Part::text("")], ..message.clone() });
+        let name = named.first().and_then(Part::as_text)?.to_owned();
+        match parts.first_mut() {
+            Some(Part::Text(text)) if text.starts_with(&name) => *text = text[name.len()..].to_owned(),
+            Some(Part::Text(text)) if *text == name.trim_end() => drop(parts.remove(0)),
+            _ => return None,
+        }
+    }
+    Some(parts)
+}
+
 /// A digest of a message's content.
 pub(super) fn content_of(message: &ChatMessage) -> [u8; 16] {
-    let texts: Vec<String> = message.parts.iter().map(|part| format!("{part:?}")).collect();
+    digest_of(&message.parts)
+}
+
+fn digest_of(parts: &[Part]) -> [u8; 16] {
+    let texts: Vec<String> = parts.iter().map(|part| format!("{part:?}")).collect();
     request_digest("content", &texts).current
+}
+
+/// The digest of a message's own content, and those of the messages that were joined to it.
+pub(super) fn contents_of(message: &ChatMessage) -> ([u8; 16], Vec<(String, [u8; 16])>) {
+    let whole = content_of(message);
+    let pieces = split_joined(&message.parts, &message.joined);
+    let further = |at: usize| pieces.as_ref().map_or(whole, |pieces| digest_of(&pieces[at]));
+    let also = message.joined.iter().enumerate().skip(1);
+    let also = also.map(|(at, share)| (share.message.clone(), further(at))).collect();
+    (if message.joined.is_empty() { whole } else { further(0) }, also)
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatEntry, ChatNotice, ChatNoticeKind, ChatPlace,
-    ChatQuestion, ChatRole, ConversationId, EntryId, Time,
+    ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatEntry, ChatNotice, ChatNoticeKind, ChatOrigin,
+    ChatPlace, ChatQuestion, ChatRole, ConversationId, EntryId, Time,
 };
 
-use super::arrive::{content_of, spoken};
+use super::arrive::{content_of, spoken, unspoken};
 use super::commands::TURNS_MAX;
 use super::press::Asked;
+use super::queue::with_others;
 use super::{Arrived, ChatMessage, ChatVerb, GatewayEvent, notice, refused};
 use crate::Engine;
 use crate::error::Result;
@@ -67,6 +68,10 @@ impl Engine {
             {
                 Some((of, content))
             }
+            Some(ChatEntry { entry: None, post: None, content: Some(content), .. }) => {
+                let author = self.author_of_waiting(of, place, &message.message).await?;
+                author.filter(|author| author.person == message.person).map(|_| (of, content))
+            }
             _ => None,
         })
     }
@@ -82,16 +87,27 @@ impl Engine {
             return Ok(Arrived::Known(ArrivalOutcome::Ignored));
         };
         let (place, role) = (&message.place, self.role_of(message).await?);
+        if self.reword_waiting(of, message).await? {
+            let (place, id) = (place.clone(), message.message.clone());
+            self.store().set_chat_content(of, place, id, content_of(message)).await?;
+            return Ok(Arrived::Known(ArrivalOutcome::Done));
+        }
         let consent = self.chat_settings(&event.account).edits(message.is_shared);
-        let by = self.member(event, message);
+        let (head, _) = self.now_at(of).await?;
         // Several wordings of a message are entries. The one on the path counts: an undo may have brought an older one back.
         let turn = self.turn_of_message(of, place, &message.message).await?;
         if let Some((entry, 0)) = turn
             && consent == ChatConsent::Always
+            && let Some(whole) = self.whole_edit(of, entry, message).await?
         {
-            self.run_for_chat(of, message, (Start::Edit(entry, spoken(message)), None), by).await?;
-            return Ok(Arrived::Known(ArrivalOutcome::Done));
+            let by = self.member(event, &whole);
+            let seen = Some((head, None));
+            // If something came in between, the author is asked about it.
+            if self.run_for_chat(of, &whole, (Start::Edit(entry, spoken(&whole)), seen), by).await? {
+                return Ok(Arrived::Known(ArrivalOutcome::Done));
+            }
         }
+        let by = self.member(event, message);
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
         // In this order: an owner that is killed in between asks a second time, and loses nothing.
         let kept = wording_of(place, &message.message);
@@ -114,16 +130,27 @@ impl Engine {
         for (after, line) in targets.iter().enumerate() {
             let id = line.target.meta.id;
             let origin = self.store().turn_origin(of, id).await?;
-            // The news of a deletion may not say the thread.
-            let is_it = origin.is_some_and(|origin| {
-                (&origin.place.account, &origin.place.chat) == (&place.account, &place.chat)
-                    && origin.message == message
-            });
-            if is_it {
+            if origin.is_some_and(|origin| is_same_chat(&origin.place, place) && origin.is_of(message)) {
                 return Ok(Some((id, after)));
             }
         }
         Ok(None)
+    }
+
+    /// The new prompt of a turn after an edit: of messages that were joined, only the edited one changes. `None` if its part is not known.
+    async fn whole_edit(
+        &self,
+        of: ConversationId,
+        entry: EntryId,
+        message: &ChatMessage,
+    ) -> Result<Option<ChatMessage>> {
+        let Some(origin) = self.store().turn_origin(of, entry).await? else { return Ok(None) };
+        if origin.joined.is_empty() {
+            return Ok(with_others(&origin, &[], message));
+        }
+        let content = self.visible_content(of, entry).await?;
+        let content = content.and_then(|parts| unspoken(message, parts));
+        Ok(content.and_then(|parts| with_others(&origin, &parts, message)))
     }
 
     /// Asks what an edit should do, and shows what it takes back.
@@ -134,7 +161,12 @@ impl Engine {
         may_all: bool,
         by: &ChangeOrigin,
     ) -> Result<ChatNotice> {
-        match self.turn_of_message(of, &message.place, &message.message).await? {
+        let turn = self.turn_of_message(of, &message.place, &message.message).await?;
+        let is_whole = match turn {
+            Some((entry, _)) => self.whole_edit(of, entry, message).await?.is_some(),
+            None => false,
+        };
+        match turn.filter(|_| is_whole) {
             Some((entry, _)) => {
                 let step = AskedStep::Edit { entry, message: message.message.clone() };
                 self.ask_step(of, message, (step, may_all), ChatNoticeKind::ConfirmEdit, by).await
@@ -171,25 +203,32 @@ impl Engine {
         let drafts = self.store().drafts(of).await?.into_iter();
         let parts = drafts.into_iter().find(|(author, _)| *author == kept).map(|(_, parts)| parts);
         let Some(parts) = parts else { return Ok(Some(notice(ChatNoticeKind::Stale))) };
+        let (head, _) = self.now_at(of).await?;
+        let is_as_asked = self.is_as_asked(asked).await?;
         // What is said now is the edited message, and not the press of a button.
-        let whole = ChatMessage { message: edited.to_owned(), parts, ..message.clone() };
-        let by = self.member(event, &whole);
-        let (start, seen) = match button {
+        let said = ChatMessage { message: edited.to_owned(), parts, ..message.clone() };
+        let by = self.member(event, &said);
+        let (start, seen, whole) = match button {
             ChatButton::Confirm(step @ AskedStep::Edit { entry, .. }) => {
-                if !self.is_as_asked(asked).await? {
-                    return self.question_of_edit(of, &whole, may_all, &by).await.map(Some);
-                }
+                let whole = self.whole_edit(of, *entry, &said).await?;
+                let Some(whole) = whole.filter(|_| is_as_asked) else {
+                    return self.question_of_edit(of, &said, may_all, &by).await.map(Some);
+                };
                 // Who asked may have lost a right since the question.
-                if !may_all && let Some(refusal) = self.step_of_others(of, &whole, step, &by).await? {
+                if !may_all && let Some(refusal) = self.step_of_others(of, &said, step, &by).await? {
                     return Ok(Some(refusal));
                 }
-                (Start::Edit(*entry, spoken(&whole)), Some((asked.asks.head, asked.asks.files)))
+                let seen = Some((head, asked.asks.files));
+                (Start::Edit(*entry, spoken(&whole)), seen, whole)
             }
-            _ => (Start::Say(spoken(&whole), None), None),
+            _ => (Start::Say(spoken(&said), None), None, said.clone()),
         };
+        // Pressed again, after an owner was killed before the question had ended, it is the same request.
+        let (request, wording) = asked.request();
+        let by = ChangeOrigin { request, wording: Some(wording), ..self.member(event, &whole) };
         // The new wording is kept until it is a turn: a notice has told why it is none.
         if !self.run_for_chat(of, &whole, (start, seen), by).await? {
-            return self.question_of_edit(of, &whole, may_all, &self.member(event, &whole)).await.map(Some);
+            return self.question_of_edit(of, &said, may_all, &self.member(event, &said)).await.map(Some);
         }
         self.store().set_draft(of, kept, Vec::new()).await?;
         Ok(None)
@@ -221,6 +260,14 @@ impl Engine {
         let binding = self.store().chat_binding(place.clone()).await?;
         let Some(binding) = binding.filter(|_| consent != ChatConsent::Off) else { return ignored };
         let of = binding.conversation;
+        if let Some(author) = self.author_of_waiting(of, place, message).await? {
+            let may = self.role_of(&author).await?.may_talk() && by.is_none_or(|by| by == author.person);
+            let recalled =
+                ChatMessage { message: message.to_owned(), is_shared: binding.is_shared, ..author };
+            if may && self.reword_waiting(of, &recalled).await? {
+                return Ok(Arrived::Known(ArrivalOutcome::Done));
+            }
+        }
         let Some((entry, after)) = self.turn_of_message(of, place, message).await? else { return ignored };
         let Some(author) = self.author_of_turn(of, entry, binding.is_shared).await? else { return ignored };
         let role = self.role_of(&author).await?;
@@ -228,6 +275,17 @@ impl Engine {
         // What a moderator deletes is not recalled by its author.
         if !role.may_talk() || by.is_some_and(|by| by != author.person) {
             return ignored;
+        }
+        if author.message != message || !author.joined.is_empty() {
+            // It is a part of its turn. Only the last prompt goes on without it, and only where nothing is asked.
+            let part = ChatMessage { message: message.to_owned(), joined: Vec::new(), ..author };
+            let rest = self.whole_edit(of, entry, &part).await?;
+            let Some(rest) = rest.filter(|_| consent == ChatConsent::Always && after == 0) else {
+                return ignored;
+            };
+            let by = self.member(event, &rest);
+            self.run_for_chat(of, &rest, (Start::Edit(entry, spoken(&rest)), None), by).await?;
+            return Ok(Arrived::Known(ArrivalOutcome::Done));
         }
         // Turns of others stay.
         let mut step = AskedStep::Rewind(entry);
@@ -265,19 +323,30 @@ impl Engine {
         let Some(origin) = self.store().turn_origin(of, entry).await? else { return Ok(None) };
         let shown = self.shown(of, entry).await?;
         let name = shown.and_then(|shown| shown.entry.ok()).map(|entry| entry.author).unwrap_or_default();
-        Ok(Some(ChatMessage {
-            place: origin.place,
-            is_shared,
-            message: origin.message,
-            person: origin.person,
-            name,
-            is_bot: false,
-            sent: Time(0),
-            parts: Vec::new(),
-            is_addressed: true,
-            reply_to: None,
-        }))
+        Ok(Some(ChatMessage { is_shared, ..wordless(origin, name) }))
     }
+}
+
+/// A message of the author of a turn, without words.
+pub(super) fn wordless(origin: ChatOrigin, name: String) -> ChatMessage {
+    ChatMessage {
+        place: origin.place,
+        is_shared: false,
+        message: origin.message,
+        person: origin.person,
+        name,
+        is_bot: false,
+        sent: Time(0),
+        parts: Vec::new(),
+        is_addressed: true,
+        reply_to: None,
+        joined: origin.joined,
+    }
+}
+
+/// Whether a message of this place is one of that chat. The news of a deletion may not say the thread.
+pub(super) fn is_same_chat(place: &ChatPlace, other: &ChatPlace) -> bool {
+    (&place.account, &place.chat) == (&other.account, &other.chat)
 }
 
 /// The message whose new wording a button is about.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChangeOrigin, ChatButton, ChatNotice, ChatNoticeKind, ChatPlace, ChatQuestion,
-    ChatRole, ConversationId, OpNo, Pos, PostKey, PostKind, Seq,
+    ChatRole, ConversationId, Head, OpNo, Pos, PostKey, PostKind, RequestId, Seq,
 };
 
 use super::edits::edited_by;
 use super::steps::Told;
 use super::{Arrived, ChatMessage, GatewayEvent, coded, notice, refused};
-use crate::Engine;
 use crate::chat::ChatVerb;
 use crate::error::Result;
 use crate::run::Decision;
+use crate::{Engine, request_digest};
 
 /// A press of a button.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// The name of a request that a press on the question makes: however often it is pressed, it is made once.
+    pub(super) fn request(&self) -> (Option<RequestId>, retake_core::Digest) {
+        let digest = request_digest("question", &button_data(self.key, self.asks.round, 0));
+        (format!("chat-{:032x}", u128::from_be_bytes(digest.current)).parse().ok(), digest)
+    }
+
     fn is_about_a_call(&self) -> bool {
         matches!(self.asks.buttons.first(), Some(ChatButton::Approve(_)))
     }
@@ -308,16 +314,21 @@ impl Engine {
 
     /// Whether nothing but the end of an answer has come since the question.
     pub(super) async fn is_as_asked(&self, asked: &Asked) -> Result<bool> {
-        let (now, _) = self.now_at(asked.of).await?;
-        if now.op != asked.asks.head.op {
+        self.is_as_seen(asked.of, asked.asks.head).await
+    }
+
+    /// Whether nothing but the end of an answer has come since a head.
+    pub(super) async fn is_as_seen(&self, of: ConversationId, seen: Head) -> Result<bool> {
+        let (now, _) = self.now_at(of).await?;
+        if now.op != seen.op {
             return Ok(false);
         }
-        let depth = self.store().snapshot(asked.of).await?.conversation().tree.depth();
-        let last = self.store().targets(asked.of, None, 1).await?.into_iter().next();
+        let depth = self.store().snapshot(of).await?.conversation().tree.depth();
+        let last = self.store().targets(of, None, 1).await?.into_iter().next();
         // A turn of the parent is older than anything here.
         Ok(last.is_none_or(|last| {
             let pos = last.target.meta.pos;
-            pos.depth < depth || pos.seq <= asked.asks.head.seq.0
+            pos.depth < depth || pos.seq <= seen.seq.0
         }))
     }
 }
@@ -345,6 +356,7 @@ fn message_of(press: &ChatPress, place: ChatPlace) -> ChatMessage {
         parts: Vec::new(),
         is_addressed: true,
         reply_to: None,
+        joined: Vec::new(),
     }
 }
 

@@ -2,15 +2,18 @@
 //! that will not be posted.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use retake_core::{
     ChatPlace, ConversationId, PostKey, PostKind, PostResult, PostTask, PostWork, Preview, Time,
 };
 use retake_store::PlannedPreview;
+use tokio::sync::Notify;
 
 use crate::Engine;
+use crate::clock::Clock;
 use crate::error::Result;
 use crate::log::LogFailure as _;
 use crate::run::RunEvent;
@@ -77,77 +80,96 @@ impl ShownNow {
     }
 }
 
-/// Shows the answers of a run in a chat, one after the other.
+/// Shows the answers of a run in a chat, one after the other. It does not keep the owner alive.
 pub(super) struct Shows {
-    engine: Arc<Engine>,
+    owner: Weak<Engine>,
     of: ConversationId,
     place: ChatPlace,
     can: Option<ChatPreviews>,
-    is_shared: bool,
     preview: Arc<Mutex<Preview>>,
     key: Option<PostKey>,
+    clock: Arc<dyn Clock>,
+    changed: Arc<Notify>,
 }
 
 impl Shows {
-    pub(super) fn new(engine: &Arc<Engine>, of: ConversationId, place: &ChatPlace, is_shared: bool) -> Self {
-        let can = engine.chats.shown.of_account(&place.account);
-        let can_here = if is_shared { can.shared } else { can.private };
-        let is_wanted = can_here && engine.chat_settings(&place.account).previews();
+    pub(super) fn new(engine: &Arc<Engine>, of: ConversationId, place: &ChatPlace) -> Self {
+        let can = Some(engine.chats.shown.of_account(&place.account));
+        let can = can.filter(|_| engine.chat_settings(&place.account).previews());
         Self {
-            engine: Arc::clone(engine),
+            owner: Arc::downgrade(engine),
             of,
             place: place.clone(),
-            can: is_wanted.then_some(can),
-            is_shared,
-            preview: Arc::new(Mutex::new(Preview::new(is_shared, can.begin_empty))),
+            can: can.filter(|can| can.private || can.shared),
+            preview: Arc::default(),
             key: None,
+            clock: Arc::clone(&engine.parts().clock),
+            changed: Arc::clone(&engine.chats.changed),
         }
     }
 
-    fn preview(&self) -> std::sync::MutexGuard<'_, Preview> {
+    fn preview(&self) -> MutexGuard<'_, Preview> {
         self.preview.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What happened in the run.
-    pub(super) async fn heard(&mut self, event: &RunEvent) {
+    pub(super) async fn heard(&mut self, engine: &Engine, event: &RunEvent) {
         match event {
-            RunEvent::Text(text) if self.can.is_some() => {
-                let now = self.engine.now();
-                self.preview().wrote(text, now);
-            }
+            RunEvent::Text(text) if self.can.is_some() => self.preview().wrote(text, engine.now()),
             // It is stored, and the next one begins.
-            RunEvent::Answered(_) | RunEvent::Ended(_) => self.end().await,
+            RunEvent::Answered(_) | RunEvent::Ended(_) => self.end(engine).await,
             _ => {}
         }
     }
 
-    /// Waits until the answer is to be shown.
-    pub(super) async fn wait(&self) {
-        let due = self.preview().due();
-        let wait = due.map(|due| due.0.saturating_sub(self.engine.now().0).max(0));
-        let wait = wait.map_or(LONG, |wait| Duration::from_millis(wait.unsigned_abs()));
-        self.engine.parts().clock.sleep(wait).await;
+    /// Waits for something of the run, and shows its answer meanwhile.
+    pub(super) async fn until<T>(&mut self, event: impl Future<Output = T>) -> T {
+        let mut event = pin!(event);
+        let changed = Arc::clone(&self.changed);
+        loop {
+            // Before looking when something is due.
+            let changed = changed.notified();
+            let due = self.preview().due();
+            let wait = due.map(|due| due.0.saturating_sub(self.clock.now_ms()).max(0));
+            let wait = wait.map_or(LONG, |wait| Duration::from_millis(wait.unsigned_abs()));
+            tokio::select! {
+                event = &mut event => return event,
+                () = self.clock.sleep(wait) => {
+                    if let Some(engine) = self.owner.upgrade() {
+                        self.show(&engine).await;
+                    }
+                }
+                () = changed => {}
+            }
+        }
     }
 
     /// Shows what is due.
-    pub(super) async fn show(&mut self) {
-        let now = self.engine.now();
+    async fn show(&mut self, engine: &Engine) {
+        let now = engine.now();
         if self.preview().due().is_none_or(|due| due > now) {
             return;
         }
-        if let Err(error) = self.show_now(now).await {
+        if let Err(error) = self.show_now(engine, now).await {
             crate::log::failed(&error, "an answer is not shown while it is written");
             self.preview().stop();
         }
     }
 
-    async fn show_now(&mut self, now: Time) -> Result<()> {
-        let engine = Arc::clone(&self.engine);
+    async fn show_now(&mut self, engine: &Engine, now: Time) -> Result<()> {
         if let Some(key) = self.key {
             // Before it is due: a gateway may take it at once.
             self.preview().called();
             engine.store().preview_due(key, now).await?;
         } else {
+            let binding = engine.store().chat_binding(self.place.clone()).await?;
+            let is_shared = binding.is_some_and(|binding| binding.is_shared);
+            let can = self.can.unwrap_or_default();
+            if !(if is_shared { can.shared } else { can.private }) {
+                self.preview().stop();
+                return Ok(());
+            }
+            self.preview().begins(is_shared, can.begin_empty);
             let _planning = engine.chats.shown.planning.lock().await;
             match engine.store().plan_preview(self.of, self.place.clone(), now).await? {
                 PlannedPreview::Planned(key) => {
@@ -159,20 +181,19 @@ impl Shows {
                 PlannedPreview::Never => self.preview().stop(),
             }
         }
-        engine.chats.changed.notify_waiters();
+        self.changed.notify_waiters();
         Ok(())
     }
 
     /// The answer is stored, or there is none.
-    pub(super) async fn end(&mut self) {
-        let begins_empty = self.can.is_some_and(|can| can.begin_empty);
-        self.preview = Arc::new(Mutex::new(Preview::new(self.is_shared, begins_empty)));
+    pub(super) async fn end(&mut self, engine: &Engine) {
+        self.preview = Arc::default();
         let Some(key) = self.key.take() else { return };
-        self.engine.chats.shown.ends(key);
-        let ended = self.engine.store().end_preview(key, self.engine.now()).await;
+        engine.chats.shown.ends(key);
+        let ended = engine.store().end_preview(key, engine.now()).await;
         // If it stays, the next gateway that looks at it finds nobody who shows it.
         ended.or_log("the preview of an answer stays for a minute");
-        self.engine.chats.changed.notify_waiters();
+        self.changed.notify_waiters();
     }
 }
 

@@ -17,6 +17,9 @@ use crate::steps::Done;
 /// The most names in a question or a refusal.
 pub(super) const NAMES_MAX: usize = 8;
 
+/// How often a step is planned, if something comes in between.
+const PLANS_MOST: usize = 5;
+
 /// The answer to a request: a notice, and the operation whose posts it counts.
 pub(super) type Told = (ChatNotice, Option<OpNo>);
 
@@ -33,6 +36,29 @@ impl Engine {
         by: ChangeOrigin,
         seen: Option<Seen>,
     ) -> Result<Told> {
+        let mut plans = 0;
+        loop {
+            plans += 1;
+            let asked = (step.clone(), may_all);
+            match self.step_once(of, message, asked, by.clone(), seen).await {
+                // Something came between the look and the step: it is looked at, too.
+                Err(error) if error.code == "stale_head" && seen.is_none() && plans < PLANS_MOST => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Makes a step on what it has looked at, or refuses it.
+    async fn step_once(
+        self: &Arc<Self>,
+        of: ConversationId,
+        message: &ChatMessage,
+        (step, may_all): (AskedStep, bool),
+        by: ChangeOrigin,
+        seen: Option<Seen>,
+    ) -> Result<Told> {
+        // Before everything that is decided from it.
+        let (now, _) = self.now_at(of).await?;
         // Who asked may have lost a right since the question.
         if !may_all && let Some(refusal) = self.step_of_others(of, message, &step, &by).await? {
             return Ok((refusal, None));
@@ -41,11 +67,16 @@ impl Engine {
         let options = FileOptions { stop: true, ..FileOptions::default() };
         let planned = self.plan_both(of, action.clone(), options.clone()).await?;
         let turns = planned.conversation.as_ref().map_or(0, |half| number(half.plan.taken_back.turns));
+        // A run at work appends to its turn.
+        let on = |head| if self.is_running(of) { SeenState::Since(head) } else { SeenState::Exactly(head) };
         let (seen, files) = match seen {
-            Some((head, files)) => (SeenState::Since(head), files),
+            Some((head, _)) if !self.is_as_seen(of, head).await? => {
+                return Ok((notice(ChatNoticeKind::Stale), None));
+            }
+            Some((_, files)) => (on(now), files),
             None => match self.question(of, message, (&step, None), &planned).await? {
                 Some(question) => return Ok((question, None)),
-                None => (SeenState::Anything, None),
+                None => (on(now), None),
             },
         };
         let author = by.author.clone();

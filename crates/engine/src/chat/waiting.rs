@@ -154,7 +154,6 @@ impl Engine {
                 let event = GatewayEvent {
                     account: message.place.account.clone(),
                     keys: vec![format!("edit:{}:{}:{}", message.place.chat, message.message, opened.0)],
-                    also: Vec::new(),
                     event: ChatEvent::Other,
                     command: None,
                     moderates,
@@ -220,6 +219,7 @@ fn read(parts: Vec<Part>) -> Option<(ChatMessage, bool, Time)> {
         parts: parts.collect(),
         is_addressed: true,
         reply_to: None,
+        joined: Vec::new(),
     };
     Some((message, value("moderates").is_some(), time("opened")?))
 }
@@ -242,6 +242,7 @@ mod tests {
                 parts: vec![Part::text("words")],
                 is_addressed: true,
                 reply_to: None,
+                joined: Vec::new(),
             };
             let kept = stored(&message, true, Time(9));
             assert_eq!(read(kept), Some((message, true, Time(9))));

@@ -1,12 +1,12 @@
-//! Ends a run at work, if requested, before a step reverts its turn. Waiting messages return to the author of the step. Must
-//! never end a run if the step would be refused anyway, nor lose a message.
+//! Ends a run at work, if requested, before a step reverts its turn. Waiting messages of clients return to the author of the step; those
+//! of chats are answered after it. Must never end a run if the step would be refused anyway, nor lose a message.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, ConversationId, Head, OpNo, OpRange, Planned, Reason, Receipt, Refusal, Run, RunNo,
-    RunState, Scope, SeenState, Unanswered, Words,
+    Action, Apply, ConversationId, Head, OpNo, OpRange, Planned, Principal, Reason, Receipt, Refusal, Run,
+    RunNo, RunState, Scope, SeenState, Unanswered, Words,
 };
 use retake_store::{ActionContext, ActionContextRequest, StoreError};
 
@@ -51,6 +51,7 @@ impl Engine {
         let cut_off = effects.cut_off(unanswered, self.is_running(conversation));
         let of_ancestors = self.of_ancestors(conversation, &apply.action, &options).await?;
         let may = StoppableRuns::of(&outlook.runs);
+        let keeps_all = matches!(apply.by.principal, Principal::Member { .. });
         let halting = (options.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
@@ -60,9 +61,10 @@ impl Engine {
         drop(halting);
         let mut waited = Vec::new();
         if done.is_ok() && traits.moves_tip {
-            waited = self.returned_messages(conversation, may, halted).await?;
-        } else if halted {
-            // The prompt of the waiting run is still there.
+            // A chat has no composer: what waits there, is answered after the step.
+            waited = self.returned_messages(conversation, may, halted && !keeps_all).await?;
+        }
+        if halted {
             self.next_run(conversation).await;
         }
         let done = done?;
@@ -263,9 +265,14 @@ impl Engine {
             .filter(|run| run.state == RunState::Canceled && run.error.as_deref() == Some("rewound"));
         let mut words: Vec<Words> = gone.flat_map(|run| run.words).collect();
         if halted && waits {
-            words.extend(
-                self.unqueue(conversation).await.map_err(|error| error.also(Notice::of_unsent(&words)))?,
-            );
+            // Messages of chats are not those of the author of the step.
+            let mut own = self.waiting(conversation).await?;
+            own.retain(|words| words.chat.is_none());
+            if !own.is_empty() {
+                let withdrawn = self.withdraw(conversation, own.clone()).await;
+                withdrawn.map_err(|error| error.also(Notice::of_unsent(&words)))?;
+                words.extend(own);
+            }
         }
         self.notify_unsent(conversation).await;
         Ok(words)

@@ -98,7 +98,12 @@ impl Engine {
         let waiting = self.store().runs(conversation, 2).await?;
         let waiting = waiting.into_iter().find(|run| run.state == RunState::Queued);
         let room = waiting.as_ref().map(|_| RunInput::Unqueue(self.now()));
-        runs(room.into_iter().chain([RunInput::Enqueue(new, self.now())]).collect()).await?;
+        // Messages of chats are answered after the new one.
+        let of_chats = waiting.clone().into_iter().flat_map(waits_again);
+        let of_chats = of_chats.filter(|new| new.words.as_ref().is_some_and(|words| words.chat.is_some()));
+        let of_chats = of_chats.map(|new| RunInput::Enqueue(NewRun { seen: None, ..new }, self.now()));
+        let enqueue = [RunInput::Enqueue(new, self.now())];
+        runs(room.into_iter().chain(enqueue).chain(of_chats).collect()).await?;
         let moved = match self.apply_claimed(claim, back, files).await {
             Ok(moved) => moved.leaving(leaves),
             Err(error) => {
@@ -110,7 +115,8 @@ impl Engine {
                 return Err(error);
             }
         };
-        let waited = waiting.map(|run| run.words).unwrap_or_default();
+        let mut waited = waiting.map(|run| run.words).unwrap_or_default();
+        waited.retain(|words| words.chat.is_none());
         let stepped = runs(vec![RunInput::Claim(self.now())]).await.map_err(EngineError::from);
         let stepped = stepped.map_err(|error| error.also(Notice::of_unsent(&waited)))?;
         let fence = started(&stepped);

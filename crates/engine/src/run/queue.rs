@@ -344,6 +344,34 @@ impl Engine {
         Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
     }
 
+    /// Withdraws some of the waiting messages; the others wait on.
+    pub(crate) async fn withdraw(&self, conversation: ConversationId, words: Vec<Words>) -> Result<()> {
+        self.store().step_runs(conversation, vec![RunInput::Withdraw(words, self.now())]).await?;
+        Ok(())
+    }
+
+    /// Removes the clients that wait with a message: its author has withdrawn it, and need not be told.
+    pub(crate) fn forget_waiting_clients(&self, conversation: ConversationId, words: &Words) {
+        drop(self.waiting_with(conversation, words.request.as_ref()));
+    }
+
+    /// What becomes of a waiting message that nobody listens for: an earlier owner left it.
+    pub(crate) fn listen(
+        &self,
+        conversation: ConversationId,
+        words: &Words,
+    ) -> Option<BoxStream<'static, RunEvent>> {
+        let name = words.request.clone()?;
+        self.session(conversation).listeners(|all| {
+            if all.iter().any(|(other, _)| *other == name) {
+                return None;
+            }
+            let (events, stream) = Events::stream();
+            all.push((name, events));
+            Some(stream)
+        })
+    }
+
     /// Notifies clients whose waiting messages will not be sent.
     pub(crate) async fn notify_unsent(&self, conversation: ConversationId) {
         if self.session(conversation).listeners(|all| all.is_empty()) {

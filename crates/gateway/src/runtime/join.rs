@@ -172,6 +172,7 @@ pub(super) fn merged(unit: &[Envelope]) -> Option<(Inbound, Vec<JoinedMessage>)>
         if !was_cut && !whole.text.is_empty() && !next.text.is_empty() {
             whole.text.push('\n');
         }
+        let (is_rest, text_bytes) = (was_cut, u32::try_from(next.text.len()).unwrap_or(u32::MAX));
         was_cut = is_cut(next);
         whole.text.push_str(&next.text);
         whole.attached.extend(next.attached.iter().cloned());
@@ -179,7 +180,13 @@ pub(super) fn merged(unit: &[Envelope]) -> Option<(Inbound, Vec<JoinedMessage>)>
         if whole.addressed == Addressed::No {
             whole.addressed = next.addressed;
         }
-        also.push(JoinedMessage { transport_key: envelope.key.clone(), message: next.message.clone() });
+        also.push(JoinedMessage {
+            transport_key: envelope.key.clone(),
+            message: next.message.clone(),
+            text_bytes,
+            files: u32::try_from(next.attached.len()).unwrap_or(u32::MAX),
+            is_rest,
+        });
     }
     Some((Inbound::Message(whole), also))
 }

@@ -73,6 +73,8 @@ async fn gateways_case_7_an_album_is_stored_as_one_message_and_a_late_photo_afte
     let also: Vec<_> =
         stored[0].also.iter().map(|it| (it.transport_key.as_str(), it.message.as_str())).collect();
     assert_eq!(also, [("k2", "2"), ("k3", "3")]);
+    let shares: Vec<_> = stored[0].also.iter().map(|it| (it.text_bytes, it.files, it.is_rest)).collect();
+    assert_eq!(shares, [(0, 1, false), (5, 1, false)]);
     assert_eq!(stored[1].transport_key, "k4");
 }
 
@@ -141,6 +143,8 @@ async fn a_text_that_the_client_cut_is_one_message() {
     world.until("the cursor", |it| it.ledger.book().cursor.as_deref() == Some("3")).await;
     let stored = world.ledger.book().stored.clone();
     assert_eq!(stored.iter().map(text_of).collect::<Vec<_>>(), [format!("{long}end"), "next".into()]);
+    let shares: Vec<_> = stored[0].also.iter().map(|it| (it.text_bytes, it.files, it.is_rest)).collect();
+    assert_eq!(shares, [(3, 0, true)]);
 }
 
 /// A command is joined with nothing, and waits for what the person sent before.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use retake_core::{
     ArrivalOutcome, ChatButton, ChatNotice, ChatNoticeKind, ChatPerson, ChatPlace, ChatQuestion, ChatRole,
-    EntryId, Post, PostCounts, PostFailure, PostKey, PostKind, PostResult, PostState, PostTask, PostWork,
-    Time,
+    ChatShare, EntryId, Post, PostCounts, PostFailure, PostKey, PostKind, PostResult, PostState, PostTask,
+    PostWork, Time,
 };
 use retake_engine::{
     Arrived, ChatEvent, ChatMessage, ChatPress, ChatPreviews, ChatVerb, GatewayEvent, button_data,
@@ -47,14 +47,12 @@ impl InProcess {
     pub(super) async fn arrive(&self, it: wire::Arrive) -> Result<Reply, Problem> {
         let wire::Arrive { account, holder, transport_key, event, parts, command, moderates, is_late, also } =
             it;
-        let (further, also): (Vec<_>, Vec<_>) =
-            also.into_iter().map(|it| (it.transport_key, it.message)).unzip();
+        let further: Vec<String> = also.iter().map(|it| it.transport_key.clone()).collect();
         let parts = convert::parts_in(parts)?;
         let event = GatewayEvent {
             account: account.clone(),
             keys: std::iter::once(transport_key).chain(further).collect(),
-            also,
-            event: event_in(&account, event, parts)?,
+            event: event_in(&account, event, parts, also)?,
             command: command.map(|command| (verb_in(command.verb), command.count)),
             moderates,
             is_late,
@@ -227,10 +225,11 @@ fn event_in(
     account: &str,
     event: wire::Inbound,
     parts: Vec<retake_core::Part>,
+    also: Vec<wire::JoinedMessage>,
 ) -> Result<ChatEvent, Problem> {
     Ok(match event {
-        wire::Inbound::Message(message) => ChatEvent::Message(message_in(account, message, parts)?),
-        wire::Inbound::Edited(message) => ChatEvent::Edited(message_in(account, message, parts)?),
+        wire::Inbound::Message(message) => ChatEvent::Message(message_in(account, message, parts, also)?),
+        wire::Inbound::Edited(message) => ChatEvent::Edited(message_in(account, message, parts, Vec::new())?),
         wire::Inbound::Recalled { place, message, by } => {
             ChatEvent::Recalled { place: place_in(account, place)?, message, by: by.map(|by| by.id) }
         }
@@ -250,7 +249,9 @@ fn message_in(
     account: &str,
     message: wire::InboundMessage,
     files: Vec<retake_core::Part>,
+    also: Vec<wire::JoinedMessage>,
 ) -> Result<ChatMessage, Problem> {
+    let joined = shares(&message, files.len(), also);
     let is_shared = message.audience == wire::Audience::Shared;
     let text = (!message.text.trim().is_empty()).then(|| retake_core::Part::text(message.text));
     Ok(ChatMessage {
@@ -264,7 +265,34 @@ fn message_in(
         parts: text.into_iter().chain(files).collect(),
         is_addressed: !is_shared || message.addressed != wire::Addressed::No,
         reply_to: message.reply_to,
+        joined,
     })
+}
+
+/// The share of each message in a joined one. The first one has what the others do not have.
+fn shares(first: &wire::InboundMessage, files: usize, also: Vec<wire::JoinedMessage>) -> Vec<ChatShare> {
+    if also.is_empty() {
+        return Vec::new();
+    }
+    let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let further = also.into_iter().map(|it| ChatShare {
+        message: it.message,
+        text: size(it.text_bytes),
+        files: size(it.files),
+        is_rest: it.is_rest,
+    });
+    let further: Vec<ChatShare> = further.collect();
+    let (mut text, mut files) = (first.text.len(), files);
+    for share in further.iter().rev() {
+        text = text.saturating_sub(share.text);
+        files = files.saturating_sub(share.files);
+        // The line break before it, unless nothing is before it.
+        if share.text > 0 && !share.is_rest {
+            text = text.saturating_sub(1);
+        }
+    }
+    let first = ChatShare { message: first.message.clone(), text, files, is_rest: false };
+    [first].into_iter().chain(further).collect()
 }
 
 fn verb_in(verb: wire::ChatVerb) -> ChatVerb {

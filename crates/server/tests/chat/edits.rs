@@ -35,7 +35,7 @@ async fn two_turns() -> (Desk, Gateway, String) {
 }
 
 /// The first words of each entry of a conversation that a person wrote.
-async fn prompts(desk: &Desk, of: &str) -> Vec<String> {
+pub(super) async fn prompts(desk: &Desk, of: &str) -> Vec<String> {
     let (_, entries) = desk.timeline(of).await;
     let text = |part: &Part| match part {
         Part::Text { text } => Some(text.clone()),
@@ -89,6 +89,20 @@ async fn new_wording_of_an_older_message_can_be_a_new_message_or_nothing() {
     let told = gateway.presses(&says("", ""), confirm).await;
     assert_eq!(told, Some(ChatNotice::Refused(ChatRefusal::Stale)));
     assert_eq!((gateway.answers(), prompts(&desk, &of).await.len()), (3, 3));
+}
+
+/// Pressed twice before the question has ended, as after a restart in between, it is said once.
+#[tokio::test]
+async fn new_wording_is_said_once_however_often_its_button_is_pressed() {
+    let (desk, mut gateway, of) = two_turns().await;
+    gateway.arrives("e1", Inbound::Edited(says("1", "uno")), None).await;
+    gateway.works(1).await;
+    let button = gateway.button(&ButtonLabel::SayNew);
+    let ann = says("", "");
+    let presses = (0..4).map(|_| gateway.presses(&ann, button.clone()));
+    futures::future::join_all(presses.collect::<Vec<_>>()).await;
+    gateway.works(1).await;
+    assert_eq!(prompts(&desk, &of).await, ["one", "two", "uno"]);
 }
 
 /// A restart keeps the new wording, and no client sees it as the draft of somebody. Where there are no buttons, words answer.

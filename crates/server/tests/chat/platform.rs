@@ -67,6 +67,11 @@ pub(super) fn in_private(id: &str, who: &str) -> InboundMessage {
 
 impl Gateway {
     pub(super) async fn new(desk: &Desk, holder: &str) -> Self {
+        Self::at(desk, desk.socket(), holder).await
+    }
+
+    /// One of the owner with this socket.
+    pub(super) async fn at(desk: &Desk, path: std::path::PathBuf, holder: &str) -> Self {
         let create = TokenCreate {
             name: format!("gate-{holder}"),
             grants: Vec::new(),
@@ -74,7 +79,7 @@ impl Gateway {
             expires_in_s: None,
         };
         let NewToken { secret, .. } = get!(desk, NewToken, Request::TokenCreate(create));
-        let address = OwnerAddress::Socket { path: desk.socket(), token: Some(secret) };
+        let address = OwnerAddress::Socket { path, token: Some(secret) };
         let client = HttpClient::new(address).expect("a client");
         let next = AtomicI64::new(1);
         let owner = Arc::clone(&desk.client);
@@ -188,7 +193,7 @@ impl Gateway {
         self.does(work, parts).await
     }
 
-    async fn does(&mut self, work: Vec<PostWork>, parts: u32) -> Vec<ChatNotice> {
+    pub(super) async fn does(&mut self, work: Vec<PostWork>, parts: u32) -> Vec<ChatNotice> {
         let mut notices = Vec::new();
         for PostWork { post, action, place, .. } in work {
             match action {

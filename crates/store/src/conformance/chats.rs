@@ -218,7 +218,7 @@ pub async fn message_is_recorded_in_the_transaction_of_its_entry(store: Arc<Stor
     let mut scene = Scene::private(store).await;
     let arrival = ChatArrival {
         keys: vec!["event-a".to_owned(), "event-b".to_owned()],
-        also: vec!["photo".to_owned()],
+        also: vec![("photo".to_owned(), [7; 16])],
         ..scene.arrival("here", "one")
     };
     let asked = scene.ask_as(&arrival, "one", Flags::default()).await;

@@ -3,8 +3,9 @@
 use std::str::FromStr;
 
 use retake_core::{
-    ArrivalOutcome, ChatArrival, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole, Deletion, OpNo,
-    Post, PostFailure, PostKind, PostNo, PostStanding, PostState, SendAttempt, Seq, StayCause, Time,
+    ArrivalOutcome, ChatArrival, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace, ChatRole, ChatShare,
+    Deletion, OpNo, Post, PostFailure, PostKind, PostNo, PostStanding, PostState, SendAttempt, Seq,
+    StayCause, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +15,20 @@ use super::{Decoded, from_json, to_json};
 /// Account, chat, thread.
 pub(super) type PlaceRecord = (String, String, Option<String>);
 
-/// The place, the message, the person.
-pub(super) type OriginRecord = (PlaceRecord, String, String);
+/// The place, the message, the person; and the messages that were joined to it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OriginRecord(
+    PlaceRecord,
+    String,
+    String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")] Vec<ShareRecord>,
+);
 
-/// Where a message came from, the names of its event, further messages, and its digest in hexadecimal digits.
-pub(super) type ArrivalRecord = (OriginRecord, Vec<String>, Vec<String>, String);
+/// A joined message, the length of its text, the number of its files, and whether its text goes on.
+type ShareRecord = (String, usize, usize, bool);
+
+/// Where a message came from, the names of its event, further messages with their digests, and its own digest in hexadecimal digits.
+pub(super) type ArrivalRecord = (OriginRecord, Vec<String>, Vec<(String, String)>, String);
 
 pub(super) fn place_record(place: &ChatPlace) -> PlaceRecord {
     (place.account.clone(), place.chat.clone(), place.thread.clone())
@@ -29,11 +39,14 @@ pub(super) fn place((account, chat, thread): PlaceRecord) -> ChatPlace {
 }
 
 pub(super) fn origin_record(origin: &ChatOrigin) -> OriginRecord {
-    (place_record(&origin.place), origin.message.clone(), origin.person.clone())
+    let share = |it: &ChatShare| (it.message.clone(), it.text, it.files, it.is_rest);
+    let joined = origin.joined.iter().map(share).collect();
+    OriginRecord(place_record(&origin.place), origin.message.clone(), origin.person.clone(), joined)
 }
 
-pub(super) fn origin((at, message, person): OriginRecord) -> ChatOrigin {
-    ChatOrigin { place: place(at), message, person }
+pub(super) fn origin(OriginRecord(at, message, person, joined): OriginRecord) -> ChatOrigin {
+    let share = |(message, text, files, is_rest)| ChatShare { message, text, files, is_rest };
+    ChatOrigin { place: place(at), message, person, joined: joined.into_iter().map(share).collect() }
 }
 
 /// Encodes where a message came from.
@@ -48,8 +61,9 @@ pub(crate) fn decode_origin(json: &str) -> Decoded<ChatOrigin> {
 
 /// The record of a message that waits.
 pub(super) fn arrival_record(arrival: &ChatArrival) -> ArrivalRecord {
-    let content = format!("{:032x}", u128::from_be_bytes(arrival.content));
-    (origin_record(&arrival.origin), arrival.keys.clone(), arrival.also.clone(), content)
+    let digits = |digest: &[u8; 16]| format!("{:032x}", u128::from_be_bytes(*digest));
+    let also = arrival.also.iter().map(|(message, content)| (message.clone(), digits(content)));
+    (origin_record(&arrival.origin), arrival.keys.clone(), also.collect(), digits(&arrival.content))
 }
 
 /// A digest in hexadecimal digits.
@@ -62,6 +76,8 @@ pub(super) fn digest(text: &str) -> Decoded<[u8; 16]> {
 
 /// The message of a record.
 pub(super) fn arrival((from, keys, also, content): ArrivalRecord) -> Decoded<ChatArrival> {
+    let also = also.into_iter().map(|(message, content)| Ok((message, digest(&content)?)));
+    let also = also.collect::<Decoded<Vec<_>>>()?;
     Ok(ChatArrival { origin: origin(from), keys, also, content: digest(&content)? })
 }
 

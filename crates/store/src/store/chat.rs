@@ -352,11 +352,13 @@ impl Context {
         for key in keys {
             self.rows.insert_chat_event(&place.account, key, &outcome, now)?;
         }
-        for message in std::iter::once(&origin.message).chain(also) {
+        let further = also.iter().map(|(message, content)| (message, content));
+        for (message, content) in std::iter::once((&origin.message, content)).chain(further) {
             let before = self.rows.chat_message(loaded.row.log, &place.account, &place.chat, message)?;
             let row = ChatMessageRow::arrived(before, entry, *content);
             self.rows.set_chat_message(&loaded.row, &place.account, (&place.chat, message), row)?;
         }
+        self.asks_again(loaded, place, now)?;
         if let Some(binding) = self.rows.chat_binding(place)? {
             let last = Some(origin.message.clone());
             self.rows.set_chat_binding(&ChatBinding { last, ..binding })?;

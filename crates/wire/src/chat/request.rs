@@ -94,6 +94,14 @@ pub struct JoinedMessage {
     pub transport_key: String,
     /// Its platform id.
     pub message: String,
+    /// The length of its own text at the end of the texts before it, in bytes of UTF-8.
+    pub text_bytes: u32,
+    /// How many of the files are its own, after those of the messages before it.
+    #[serde(default)]
+    pub files: u32,
+    /// Whether its text goes on where the client cut the one before. Otherwise a line break is between two texts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rest: bool,
 }
 
 /// A command that a person wrote.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ChatNotice, ChatNoticeKind, Deletion, Fence, Flags, Part, PostFailure, PostKey, PostKind, PostNo,
+    Action, ChatNotice, ChatNoticeKind, Deletion, Fence, Flags, Part, PostFailure, PostKey, PostKind, PostNo,
     PostResult, PostState, PostTask, Role, SayRequest, Time,
 };
 
@@ -269,11 +269,37 @@ pub async fn gateways_case_38_answers_that_wait_for_a_day_are_sent_only_when_a_p
         assert_eq!(store.settle_waiting(of, here, sends, scene.now()).await.expect("settled"), 2);
         match sends {
             true => assert_eq!(scene.work().await, ["Send one! 0", "Send two! 0"]),
-            false => assert_eq!(scene.states().await, ["Cancelled", "Cancelled", "Planned"]),
+            false => {
+                assert_eq!(scene.states().await, ["Cancelled", "Cancelled", "Planned"]);
+                // No step undoes the decision.
+                scene.rewind("two").await;
+                scene.compare().await;
+                scene.act(Action::Undo(1)).await;
+                scene.compare().await;
+                assert_eq!(scene.states().await[..2], ["Cancelled", "Cancelled"]);
+            }
         }
         scene.wait(120_000);
         let due = scene.work().await;
         assert_eq!(due.iter().any(|work| work.starts_with("Send one!")), sends, "{due:?}");
         scene.stage.store.unbind_chat(place("here")).await.expect("unbound");
     }
+}
+
+/// The question about answers that wait could not be posted: it is asked again when somebody writes in its place.
+pub async fn gateways_case_38_question_that_could_not_be_posted_is_asked_again(store: Arc<Store>) {
+    let mut scene = Scene::private(store).await;
+    scene.turn("one").await;
+    scene.wait(24 * 60 * 60 * 1000 + 1);
+    let mut work = scene.take().await;
+    while work.is_empty() {
+        work = scene.take().await;
+    }
+    scene.settle(work[0].key, PostResult::Failed(PostFailure::NotPermitted)).await;
+    scene.ask("elsewhere", "two").await;
+    assert_eq!(scene.work().await, Vec::<String>::new(), "another place");
+    scene.ask("here", "three").await;
+    assert_eq!(scene.work().await, ["Send AnswersWait 1 of 0"]);
+    scene.ask("here", "four").await;
+    assert_eq!(scene.work().await, Vec::<String>::new(), "it is asked once");
 }

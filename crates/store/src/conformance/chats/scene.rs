@@ -89,7 +89,12 @@ impl Scene {
 
     /// How a message with this text arrives in a chat.
     pub(super) fn arrival(&self, chat: &str, text: &str) -> ChatArrival {
-        let origin = ChatOrigin { place: place(chat), message: text.to_owned(), person: format!("{text}'s") };
+        let origin = ChatOrigin {
+            place: place(chat),
+            message: text.to_owned(),
+            person: format!("{text}'s"),
+            joined: Vec::new(),
+        };
         ChatArrival { origin, keys: vec![format!("event-{text}")], also: Vec::new(), content: [7; 16] }
     }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use retake_core::{
     ArrivalOutcome, AskedStep, ChatArrival, ChatButton, ChatNotice, ChatNoticeKind, ChatOrigin, ChatPlace,
-    ChatQuestion, ChatRole, ConversationId, Deletion, EntryId, Grant, GrantScope, Grants, Head, OpNo, Part,
-    Post, PostFailure, PostKind, PostNo, PostStanding, PostState, Principal, Right, SendAttempt, Seq,
-    StayCause, Time, TokenUse, Words,
+    ChatQuestion, ChatRole, ChatShare, ConversationId, Deletion, EntryId, Grant, GrantScope, Grants, Head,
+    OpNo, Part, Post, PostFailure, PostKind, PostNo, PostStanding, PostState, Principal, Right, SendAttempt,
+    Seq, StayCause, Time, TokenUse, Words,
 };
 use uuid::Uuid;
 
@@ -166,7 +166,18 @@ fn place(thread: Option<&str>) -> ChatPlace {
 }
 
 fn origin() -> ChatOrigin {
-    ChatOrigin { place: place(Some("7")), message: "12".into(), person: "@ann:example.org".into() }
+    ChatOrigin {
+        place: place(Some("7")),
+        message: "12".into(),
+        person: "@ann:example.org".into(),
+        joined: Vec::new(),
+    }
+}
+
+/// That of a message to which another one was joined.
+fn joined() -> ChatOrigin {
+    let share = |message: &str, is_rest| ChatShare { message: message.into(), text: 5, files: 1, is_rest };
+    ChatOrigin { joined: vec![share("12", false), share("13", true)], ..origin() }
 }
 
 /// The value of each name in a list.
@@ -292,7 +303,7 @@ fn chats() {
         assert_eq!(decode_role(&stored), Ok(role));
         writeln!(text, "{stored}").unwrap();
     }
-    for origin in [origin(), ChatOrigin { place: place(None), ..origin() }] {
+    for origin in [origin(), ChatOrigin { place: place(None), ..origin() }, joined()] {
         let stored = encode_origin(&origin);
         assert_eq!(decode_origin(&stored), Ok(origin));
         writeln!(text, "{stored}").unwrap();
@@ -309,9 +320,9 @@ fn chats() {
 #[test]
 fn waiting_messages_of_chats() {
     let arrival = ChatArrival {
-        origin: origin(),
+        origin: joined(),
         keys: vec!["u1".into(), "u2".into()],
-        also: vec!["13".into()],
+        also: vec![("13".into(), [0xcd; 16])],
         content: [0xab; 16],
     };
     let words = Words {

@@ -28,14 +28,11 @@ impl Store {
             let loaded = context.load(of)?;
             let row = &loaded.row;
             let mut count = 0;
-            for post in context.rows.posts(row.log)?.into_iter().filter(|post| post.place == place) {
-                if !is_held(&post) {
-                    continue;
-                }
+            for post in context.held_in(&loaded, &place)? {
                 count += 1;
                 let post = match sends {
                     true => Post { due: Some(now), since: Some(now), ..post },
-                    false => Post { state: PostState::Cancelled, ..post },
+                    false => post.declined(),
                 };
                 context.rows.set_post(row, &post)?;
             }
@@ -46,6 +43,31 @@ impl Store {
 }
 
 impl Context {
+    /// The answers of a place that are held back.
+    fn held_in(&self, loaded: &Loaded, place: &ChatPlace) -> Result<Vec<Post>> {
+        let posts = self.rows.posts(loaded.row.log)?.into_iter();
+        Ok(posts.filter(|post| post.place == *place && is_held(post)).collect())
+    }
+
+    /// Asks again about answers that are held back, if the question could not be posted: its place can be reached again.
+    pub(super) fn asks_again(&mut self, loaded: &Loaded, place: &ChatPlace, now: Time) -> Result<()> {
+        let posts = self.rows.last_posts(loaded.row.log, SEARCHED)?.into_iter();
+        let mut failed = posts.filter(|post| {
+            matches!(&post.kind, PostKind::Notice(notice) if notice.kind == ChatNoticeKind::AnswersWait && notice.asks.is_some())
+                && post.place == *place
+                && matches!(post.state, PostState::Failed(_))
+        });
+        let Some(post) = failed.next() else { return Ok(()) };
+        let count = self.held_in(loaded, place)?.len();
+        let PostKind::Notice(notice) = &post.kind else { return Ok(()) };
+        // Rewording a notice that is not in the chat posts it anew.
+        let notice = ChatNotice { count: u32::try_from(count).unwrap_or(u32::MAX), ..notice.clone() };
+        match count {
+            0 => Ok(()),
+            _ => self.reword(loaded, post, notice, None, now),
+        }
+    }
+
     /// Holds an answer back if it waits for too long, and asks about it in its place. Returns whether it is held.
     pub(super) fn holds_back(&mut self, of: ConversationId, post: &Post, now: Time) -> Result<bool> {
         let is_old = post.since.is_some_and(|since| now.0.saturating_sub(since.0) > WAITS_MS);

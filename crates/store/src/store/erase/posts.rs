@@ -46,7 +46,7 @@ impl Context {
     /// Overwrites the digest of a message that waited for a run and was erased.
     pub(in crate::store) fn forget_waiting(&mut self, member: &Loaded, chat: &ChatArrival) -> Result<()> {
         let place = &chat.origin.place;
-        for message in std::iter::once(&chat.origin.message).chain(&chat.also) {
+        for message in std::iter::once(&chat.origin.message).chain(chat.also.iter().map(|(it, _)| it)) {
             let before = self.rows.chat_message(member.row.log, &place.account, &place.chat, message)?;
             let row = ChatMessageRow::arrived(before, None, [0; 16]);
             self.rows.set_chat_message(&member.row, &place.account, (&place.chat, message), row)?;

@@ -210,6 +210,7 @@ fn time_of(input: &RunInput) -> Time {
         | RunInput::Beat(_, now)
         | RunInput::Cancel(now)
         | RunInput::Unqueue(now)
+        | RunInput::Withdraw(_, now)
         | RunInput::End(_, _, now)
         | RunInput::Lost(now)
         | RunInput::Moved(_, now)
