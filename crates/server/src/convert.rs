@@ -5,6 +5,7 @@ mod cause;
 mod content;
 mod done;
 mod note;
+pub(crate) mod notices;
 pub(crate) mod posts;
 mod report;
 mod run_notice;

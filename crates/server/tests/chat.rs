@@ -95,20 +95,6 @@ async fn gateways_case_42_and_68_rewind_deletes_the_posts_of_its_turns_and_no_ot
 }
 
 #[tokio::test]
-async fn gateways_case_43_rewind_in_a_terminal_deletes_the_posts_and_tells_the_chat() {
-    let (desk, mut gateway) = paired(false).await;
-    gateway.says(says("1", "one")).await;
-    gateway.works(1).await;
-    let id = conversation(&desk).await;
-    desk.does(apply(&id, Action::Rewind { entry: "t1".to_owned() })).await;
-    let notices = gateway.works(1).await;
-    let Some(ChatNotice::Step { step: ChatStep::Rewind, posts, .. }) = notices.last() else {
-        panic!("{notices:?}")
-    };
-    assert_eq!((posts.gone, posts.sum(), gateway.answers()), (1, 1, 0));
-}
-
-#[tokio::test]
 async fn gateways_case_45_and_46_post_that_is_not_wanted_any_more_is_never_sent_or_deleted_when_its_id_is_known()
  {
     let (desk, mut gateway) = paired(false).await;

@@ -30,7 +30,7 @@ async fn gateways_case_14_posts_that_are_not_sent_go_to_the_new_chat() {
     let before = gateway.takes(5000).await;
     assert_eq!(chats(&before), ["1"]);
     let post = &before[0].post;
-    gateway.settles(post, PostOutcome::Sending { parts: 1, digest: "d".to_owned() }).await;
+    gateway.settles(post, PostOutcome::Sending { parts: 1, digest: "d".to_owned(), is_preview: false }).await;
     gateway.arrives("m", moved(), None).await;
     // The platform sent nothing, because the chat has another id.
     gateway.settles(post, PostOutcome::Later { at_ms: 0 }).await;

@@ -1,7 +1,9 @@
 //! Steps that a chat requests, and the notices that tell of them.
 
+use retake_wire::Action;
 use retake_wire::chat::{ChatNotice, ChatRefusal, ChatStep, ChatVerb, InboundMessage};
 
+use super::super::world::apply;
 use super::platform::{conversation, paired, says, texts};
 
 #[tokio::test]
@@ -38,4 +40,18 @@ async fn notice_of_an_undo_counts_the_steps_that_were_made() {
     assert_eq!(counts(notices), [(ChatStep::Undo, 1), (ChatStep::Undo, 1)], "first and last words");
     gateway.commands(says("3", "/redo 7"), ChatVerb::Redo, Some(7)).await;
     assert_eq!(counts(gateway.works(1).await), [(ChatStep::Redo, 1)]);
+}
+
+#[tokio::test]
+async fn gateways_case_43_rewind_in_a_terminal_deletes_the_posts_and_tells_the_chat() {
+    let (desk, mut gateway) = paired(false).await;
+    gateway.says(says("1", "one")).await;
+    gateway.works(1).await;
+    let id = conversation(&desk).await;
+    desk.does(apply(&id, Action::Rewind { entry: "t1".to_owned() })).await;
+    let notices = gateway.works(1).await;
+    let Some(ChatNotice::Step { step: ChatStep::Rewind, posts, .. }) = notices.last() else {
+        panic!("{notices:?}")
+    };
+    assert_eq!((posts.gone, posts.sum(), gateway.answers()), (1, 1, 0));
 }
