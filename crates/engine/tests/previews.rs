@@ -98,12 +98,14 @@ impl Chat {
         let work = async {
             loop {
                 let more = self.takes().await;
-                let mut taken = self.taken.lock().expect("not poisoned");
-                taken.extend(more);
-                if let Some(work) = taken.pop_front() {
+                let next = {
+                    let mut taken = self.taken.lock().expect("not poisoned");
+                    taken.extend(more);
+                    taken.pop_front()
+                };
+                if let Some(work) = next {
                     return work;
                 }
-                drop(taken);
                 tokio::task::yield_now().await;
             }
         };
