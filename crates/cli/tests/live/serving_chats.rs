@@ -322,3 +322,35 @@ fn gateways_case_89_exported_chat_is_history_elsewhere() {
     other.world.does(&["stop"]);
     served.ends();
 }
+
+/// The post begins without text, as Telegram does not recognise a request that it gets twice. A step in a terminal deletes it.
+#[test]
+fn gateways_case_26_and_47_answer_is_shown_while_it_is_written_and_taken_back_in_the_middle() {
+    let scene = Scene::new();
+    scene.world.settings("[demo]\nword_delay_ms = 250\n");
+    scene.adds("telegram");
+    let served = scene.serves(&[]);
+    scene.pairs();
+    let long = "tell me a story about a fox";
+    scene.says(long);
+    let button = "Take back";
+    let edits = || scene.fake.control().called("editMessageText");
+    until("the answer is complete", || edits().last().is_some_and(|it| it.to_string().contains(button)));
+    let last = edits().last().expect("one")["text"].as_str().expect("a text").to_owned();
+    let shown = edits().into_iter().filter_map(|it| it["text"].as_str().map(str::to_owned));
+    let parts = shown.filter(|text| *text != last && last.starts_with(text.as_str())).count();
+    assert!(parts > 0, "it was shown while it was written: {:?}", edits());
+    assert_eq!(scene.reads(&last), 1);
+    let first = scene.fake.control().called("sendMessage").pop().expect("a post");
+    assert_eq!(first["text"], "…");
+    let posts = scene.fake.posts(ANNA).len();
+    scene.says(long);
+    until("it is shown", || scene.reads("…") == 1);
+    let list = scene.world.json(&["list", "--all"]);
+    let id = list["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    scene.world.does(&["rewind", "t2", "--stop", "--yes", "--conversation", &id]);
+    until("it is gone", || scene.reads("…") == 0 && scene.reads("Took back 1 turn. 1 post is gone") == 1);
+    assert_eq!((scene.fake.posts(ANNA).len(), scene.reads(&last)), (posts + 1, 1), "only the notice is new");
+    scene.world.does(&["stop"]);
+    served.ends();
+}

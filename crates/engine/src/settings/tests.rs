@@ -56,7 +56,7 @@ fn trial_17_the_schema_marks_the_settings_that_a_running_owner_reads() {
         }
     }
     let of_permissions = ["mode", "allow", "ask", "deny"].map(|name| format!("permissions.{name}"));
-    let of_chats = ["policy", "list", "edits", "edit_wait_s", "recalls", "folder"]
+    let of_chats = ["policy", "list", "edits", "edit_wait_s", "recalls", "previews", "folder"]
         .map(|name| format!("chat.openai.{name}"));
     assert_eq!(live, [of_permissions.as_slice(), of_chats.as_slice()].concat());
     let said = keys::KEYS.iter().filter(|key| key.read_by() == ReadBy::RunningOwner);

@@ -215,7 +215,7 @@ pub async fn report_changes_only_posts_of_its_account(store: Arc<Store>) {
     assert_eq!(scene.states().await, ["Planned"]);
     scene.begin(key, 1).await;
     scene.arrive(key).await;
-    assert_eq!(report(ACCOUNT, key, sending).await, Some(true));
+    assert_eq!(report(ACCOUNT, key, sending).await, Some(false), "it must not be sent again");
     assert_eq!(scene.states().await, ["Sent"]);
     // Somebody else deleted it: it counts as gone and is not sent again (case 85).
     report(ACCOUNT, key, deleted).await;
