@@ -327,7 +327,7 @@ fn gateways_case_89_exported_chat_is_history_elsewhere() {
 #[test]
 fn gateways_case_26_and_47_answer_is_shown_while_it_is_written_and_taken_back_in_the_middle() {
     let scene = Scene::new();
-    scene.world.settings("[demo]\nword_delay_ms = 250\n");
+    scene.world.settings("[demo]\nword_delay_ms = 60\n");
     scene.adds("telegram");
     let served = scene.serves(&[]);
     scene.pairs();
