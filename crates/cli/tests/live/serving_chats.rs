@@ -338,7 +338,8 @@ fn gateways_case_26_and_47_answer_is_shown_while_it_is_written_and_taken_back_in
     until("the answer is complete", || edits().last().is_some_and(|it| it.to_string().contains(button)));
     let last = edits().last().expect("one")["text"].as_str().expect("a text").to_owned();
     let shown = edits().into_iter().filter_map(|it| it["text"].as_str().map(str::to_owned));
-    let parts = shown.filter(|text| *text != last && last.starts_with(text.as_str())).count();
+    // The formatting comes with the last edit.
+    let parts = shown.filter(|text| text.len() < last.len() && text.starts_with(&last[..100])).count();
     assert!(parts > 0, "it was shown while it was written: {:?}", edits());
     assert_eq!(scene.reads(&last), 1);
     let first = scene.fake.control().called("sendMessage").pop().expect("a post");
