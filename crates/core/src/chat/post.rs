@@ -244,7 +244,7 @@ impl Post {
 
     /// The same while a gateway works on it: it is due again when the lease ends. Nobody reported of a deletion that left before.
     pub fn leased(mut self, now: Time) -> Self {
-        self.answered(false);
+        self.answered(false, now);
         self.due = self.task().map(|_| lease_end(now));
         self
     }
@@ -277,7 +277,10 @@ impl Post {
                 self.op = Some(op);
                 self.starts(now);
             }
-            (PostState::Lost, true) if self.may_be_gone() => (self.op, self.due) = (None, None),
+            (PostState::Lost, true) if self.may_be_gone() => {
+                (self.op, self.due) = (None, None);
+                self.doubt_ends(now);
+            }
             (PostState::Sending | PostState::Lost, _) => {
                 self.is_done = !is_wanted;
                 self.op = (!is_wanted).then_some(op);
@@ -289,6 +292,10 @@ impl Post {
             (PostState::Sent, false) => self.unwanted(op, now),
             // The request for its deletion may have left: only the platform knows. It is wanted if that did nothing.
             (PostState::Deleting, _) if self.is_done => self.op = (!is_wanted).then_some(op),
+            // A preview that goes by itself is of the step now.
+            (PostState::Deleting, false) if is_preview && self.op == Some(OpNo::default()) => {
+                self.op = Some(op)
+            }
             // Not deleted yet: it simply stays. One that was kept for its age or a permission is wanted again, too.
             (PostState::Deleting | PostState::Stays(_), true) => {
                 (self.state, self.op, self.due) = (PostState::Sent, None, None);
@@ -352,8 +359,8 @@ impl Post {
                 let before =
                     self.attempt.take().unwrap_or(SendAttempt { began: now, ..SendAttempt::default() });
                 let lost = before.lost + u32::from(self.state == PostState::Sending);
-                let is_preview = is_preview || (before.is_preview && lost > 0);
                 self.has_parts(parts, is_preview);
+                let is_preview = is_preview || (before.is_preview && lost > 0);
                 (self.state, self.attempt) =
                     (PostState::Sending, Some(SendAttempt { digest, lost, is_preview, ..before }));
                 self = self.leased(now);
@@ -391,6 +398,10 @@ impl Post {
             }
             (PostState::Planned | PostState::Sending | PostState::Lost, PostResult::Failed(why)) => {
                 (self.state, self.due) = (PostState::Failed(why), None);
+                // What was refused may have been what a preview showed.
+                if why != PostFailure::NotPermitted {
+                    self.is_replaced();
+                }
             }
             (PostState::Sent, PostResult::Edited { ids, is_preview }) => {
                 self.ids.extend(ids);
@@ -418,6 +429,7 @@ impl Post {
             }
             _ => {}
         }
+        self.forgets_preview();
         self
     }
 

@@ -290,6 +290,13 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// The post may be there: it is not sent without looking for it.
+    fn forget_next_send(&mut self, post: &str) {
+        if let Some(in_work) = self.posts.get_mut(post) {
+            in_work.next.take_if(|next| matches!(next.action, PostAction::Send { lost: None, .. }));
+        }
+    }
+
     fn add_post(&mut self, work: PostWork, now: i64) {
         let call = call_of(&work);
         if let Some(until) = self.held(&work.place.chat, call, now).filter(|until| *until > now + KEPT_MS) {

@@ -134,7 +134,8 @@ pub(crate) fn decode_role(text: &str) -> Decoded<ChatRole> {
 }
 
 /// The digest, when it began, how many answers were lost, whether it may show what a preview showed.
-type AttemptRecord = (String, i64, u32, bool);
+#[derive(Serialize, Deserialize)]
+struct AttemptRecord(String, i64, u32, #[serde(default)] bool);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -221,7 +222,7 @@ pub(crate) fn encode_post(post: &Post) -> (PostColumns, String) {
         reply_to: post.reply_to.clone(),
         state: encode_state(post.state),
         ids: post.ids.clone(),
-        attempt: post.attempt.clone().map(|it| (it.digest, it.began.0, it.lost, it.is_preview)),
+        attempt: post.attempt.clone().map(|it| AttemptRecord(it.digest, it.began.0, it.lost, it.is_preview)),
         sent: post.sent.map(|(at, deadline, deletable)| (at.0, deadline.map(|time| time.0), deletable)),
         attempts: post.attempts,
         since: post.since.map(|time| time.0),
@@ -269,7 +270,7 @@ pub(crate) fn decode_post(columns: &PostColumns, json: &str) -> Decoded<Post> {
         state: decode_state(&record.state.0, record.state.1.as_deref())?,
         op: columns.op.map(OpNo),
         ids: record.ids,
-        attempt: record.attempt.map(|(digest, began, lost, is_preview)| SendAttempt {
+        attempt: record.attempt.map(|AttemptRecord(digest, began, lost, is_preview)| SendAttempt {
             digest,
             began: Time(began),
             lost,

@@ -14,14 +14,14 @@ impl Post {
         match result {
             PostResult::Deleted(how) => (self.state, self.due) = (PostState::Gone(how), None),
             PostResult::Deleting { untouched } => {
-                self.answered(untouched);
+                self.answered(untouched, now);
                 if self.task() == Some(PostTask::Delete) {
                     self.is_done = self.state == PostState::Deleting;
                     self.due = Some(lease_end(now));
                 }
             }
             PostResult::Stays(why) => {
-                self.answered(true);
+                self.answered(true, now);
                 match self.state {
                     PostState::Deleting => self.stays(why),
                     PostState::Lost => self.due = None,
@@ -29,7 +29,7 @@ impl Post {
                 }
             }
             PostResult::Lost | PostResult::Later(_) => {
-                self.answered(result != PostResult::Lost);
+                self.answered(result != PostResult::Lost, now);
                 if self.task() == Some(PostTask::Delete) {
                     let at = match result {
                         PostResult::Later(at) => at,
@@ -43,16 +43,22 @@ impl Post {
     }
 
     /// Whether the platform said of the request for its deletion that it did nothing. If nobody knows, it may be gone from then on.
-    pub(super) fn answered(&mut self, untouched: bool) {
+    pub(super) fn answered(&mut self, untouched: bool, now: Time) {
         if self.state != PostState::Deleting || !self.is_done {
             return;
         }
         self.is_done = false;
         match (untouched, self.op) {
             (true, Some(_)) => {}
-            (true, None) => (self.state, self.due) = (PostState::Sent, None),
+            (true, None) => {
+                (self.state, self.due) = (PostState::Sent, None);
+                self.shows_answer(now);
+            }
             (false, Some(_)) => self.state = PostState::Lost,
-            (false, None) => (self.state, self.due) = (PostState::Lost, None),
+            (false, None) => {
+                (self.state, self.due) = (PostState::Lost, None);
+                self.doubt_ends(now);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The post of a preview: it shows an answer while the answer is written, and becomes its first post. Must never leave a post behind
 //! that shows less than the answer.
 
-use super::{Post, PostKind, PostState, SendAttempt};
+use super::{Post, PostKind, PostStanding, PostState, SendAttempt};
 use crate::id::{OpNo, Seq, Time};
 
 /// A preview that nobody has asked to be changed for so long is looked at: who showed the answer may be gone.
@@ -17,6 +17,10 @@ impl Post {
     #[must_use]
     pub fn completed(mut self, entry: Seq, now: Time) -> Self {
         self.kind = PostKind::Answer(entry);
+        // Lost requests of the preview are not those of the answer. One is remembered: the post may be there.
+        if let Some(attempt) = &mut self.attempt {
+            attempt.lost = attempt.lost.min(u32::from(self.state == PostState::Lost));
+        }
         // Of a request that is under way, the gateway tells soon.
         if self.state != PostState::Sending {
             self.starts(now);
@@ -69,6 +73,7 @@ impl Post {
         let is_of_kind = matches!(self.kind, PostKind::Preview(_)) == is_preview;
         if is_of_kind && let Some(attempt) = self.attempt.take() {
             self.has_parts(parts, is_preview);
+            let digest = if is_preview { String::new() } else { digest };
             self.attempt = Some(SendAttempt { digest, ..attempt });
         }
     }
@@ -103,11 +108,32 @@ impl Post {
 
     /// A post that does not show its answer is no post of the answer: that is sent as a new one.
     pub(super) fn is_replaced(&mut self) {
+        let is_wanted = !self.is_done && self.op.is_none() && self.standing == PostStanding::Own;
         if let PostKind::Answer(entry) = self.kind
             && self.part.0 == 0
             && self.shows_preview()
+            && is_wanted
         {
             self.kind = PostKind::Preview(entry);
+        }
+    }
+
+    /// It is wanted, and a request for its deletion may have worked. If it shows less than its answer, the edit finds out.
+    pub(super) fn doubt_ends(&mut self, now: Time) {
+        if matches!(self.kind, PostKind::Answer(_)) && self.shows_preview() {
+            self.state = PostState::Sent;
+            self.starts(now);
+        }
+    }
+
+    /// The digest of a preview is needed only to find its post. The answer may be erased, and the digest must not stay.
+    pub(super) fn forgets_preview(&mut self) {
+        let is_looked_for = matches!(self.state, PostState::Sending | PostState::Lost) && self.due.is_some();
+        if matches!(self.kind, PostKind::Preview(_))
+            && !is_looked_for
+            && let Some(attempt) = &mut self.attempt
+        {
+            attempt.digest.clear();
         }
     }
 }

@@ -37,7 +37,9 @@ impl Worker<'_> {
             Did::NotPermitted => {
                 self.refused.insert((work.place.chat.clone(), call), now);
             }
-            Did::Final | Did::NotFinal(_) | Did::Unwanted | Did::AsPlainText => {}
+            // The owner did not know of this when it gave the next work. It gives it again.
+            Did::NotFinal(_) => self.forget_next_send(&work.post),
+            Did::Final | Did::Unwanted | Did::AsPlainText => {}
         }
         self.over(&work.post, !matches!(did, Did::NotFinal(_)));
     }

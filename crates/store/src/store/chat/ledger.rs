@@ -291,7 +291,9 @@ impl Context {
                 if let PostKind::Answer(answer) = after.kind {
                     self.remove_replaced(&loaded, answer, now)?;
                 }
-                if let (PostState::Failed(why), true) = (after.state, after.part.1 > 1) {
+                if let (PostState::Failed(why), true, PostKind::Answer(_)) =
+                    (after.state, after.part.1 > 1, &after.kind)
+                {
                     self.tell_failure(&loaded, &after, why, now)?;
                 }
                 self.notices_of(&loaded, after.op, now)?;

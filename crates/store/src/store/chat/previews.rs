@@ -90,9 +90,13 @@ impl Store {
 
 /// Whether a post is still to be sent.
 fn is_waiting(post: &Post) -> bool {
-    matches!(post.kind, PostKind::Answer(_))
-        && !post.is_imported()
-        && matches!(post.state, PostState::Planned | PostState::Sending)
+    let is_open = match post.state {
+        PostState::Planned | PostState::Sending => true,
+        // Its text is still to be replaced, or it is looked for: further parts follow.
+        PostState::Sent | PostState::Lost => post.due.is_some() && !post.may_be_gone(),
+        _ => false,
+    };
+    matches!(post.kind, PostKind::Answer(_)) && !post.is_imported() && is_open
 }
 
 impl Context {

@@ -35,6 +35,9 @@ impl Store {
                     false => post.declined(),
                 };
                 context.rows.set_post(row, &post)?;
+                if let PostKind::Answer(answer) = post.kind {
+                    context.remove_replaced(&loaded, answer, now)?;
+                }
             }
             Ok(count)
         })

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use retake_core::{Effect, Head, OpNo, PostKind, PostNo, RunNo};
+use retake_core::{Effect, Head, OpNo, Post, PostKind, PostNo, RunNo, Seq};
 
 use super::{PIECE_BYTES, STEP};
 use crate::error::{Result, StoreError};
@@ -170,7 +170,7 @@ fn rows_from(
     if place >= head.op.0 {
         let place = place - head.op.0;
         if place >= runs {
-            return posts_from(rows, number, row, (place - runs, posts), text);
+            return posts_from(rows, number, (row, head.seq), (place - runs, posts), text);
         }
         let to = runs.min(place + STEP);
         for run in rows.runs_in(row.log, RunNo(place + 1), RunNo(to))? {
@@ -196,14 +196,19 @@ fn rows_from(
 fn posts_from(
     rows: &dyn Rows,
     number: usize,
-    row: &ConversationRow,
+    (row, last_entry): (&ConversationRow, Seq),
     (place, last): (u64, u64),
     text: &mut String,
 ) -> Result<u64> {
     let to = last.min(place + STEP);
     let posts = rows.posts_numbered(row.log, PostNo(place + 1), PostNo(to))?;
-    // An answer that is being written is no entry yet.
-    for post in posts.into_iter().filter(|post| !matches!(post.kind, PostKind::Preview(_))) {
+    // An answer that is being written is no entry yet, or none of this export.
+    let is_exported = |post: &Post| match post.kind {
+        PostKind::Answer(entry) => entry <= last_entry,
+        PostKind::Preview(_) => false,
+        PostKind::Notice(_) => true,
+    };
+    for post in posts.into_iter().filter(is_exported) {
         push(text, &FullLine::Post(number, Box::new(post)));
     }
     Ok(to - place)
