@@ -355,10 +355,11 @@ fn coded(kind: ChatNoticeKind, verb: ChatVerb) -> ChatNotice {
     ChatNotice { code: Some(<&str>::from(verb).to_owned()), ..notice(kind) }
 }
 
-/// The notice of a refused step.
-fn refused(verb: ChatVerb, error: &EngineError) -> ChatNotice {
+/// The notice of a refused step. An owner that ends has not decided: the platform delivers the event to the next one.
+fn refused(verb: ChatVerb, error: EngineError) -> Result<ChatNotice> {
     match error.code {
-        "nothing_to_undo" | "nothing_to_redo" | "no_turn" | "not_on_path" | "unchanged" => nothing(verb),
-        _ => problem_notice(ChatNoticeKind::Problem, error),
+        _ if error.is_leaving() => Err(error),
+        "nothing_to_undo" | "nothing_to_redo" | "no_turn" | "not_on_path" | "unchanged" => Ok(nothing(verb)),
+        _ => Ok(problem_notice(ChatNoticeKind::Problem, &error)),
     }
 }

@@ -71,7 +71,7 @@ impl Engine {
                 }
             }
         };
-        let (told, op) = told.unwrap_or_else(|error| (refused(verb, &error), None));
+        let (told, op) = told.or_else(|error| refused(verb, error).map(|told| (told, None)))?;
         self.notify_chat(of, &message.place, told, Some(&message.message), op).await.map(drop)
     }
 

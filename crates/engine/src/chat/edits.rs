@@ -271,16 +271,18 @@ impl Engine {
         let Some((entry, after)) = self.turn_of_message(of, place, message).await? else { return ignored };
         let Some(author) = self.author_of_turn(of, entry, binding.is_shared).await? else { return ignored };
         let role = self.role_of(&author).await?;
-        let by_author = by.is_some();
         // What a moderator deletes is not recalled by its author.
         if !role.may_talk() || by.is_some_and(|by| by != author.person) {
             return ignored;
         }
+        // Not every platform says who deleted it. In a shared place it may have been a moderator: its author is asked.
+        let is_certain = by.is_some() || !binding.is_shared;
         if author.message != message || !author.joined.is_empty() {
             // It is a part of its turn. Only the last prompt goes on without it, and only where nothing is asked.
             let part = ChatMessage { message: message.to_owned(), joined: Vec::new(), ..author };
             let rest = self.whole_edit(of, entry, &part).await?;
-            let Some(rest) = rest.filter(|_| consent == ChatConsent::Always && after == 0) else {
+            let Some(rest) = rest.filter(|_| consent == ChatConsent::Always && after == 0 && is_certain)
+            else {
                 return ignored;
             };
             let by = self.member(event, &rest);
@@ -297,8 +299,6 @@ impl Engine {
         }
         let by = ChangeOrigin { chat: None, ..self.member(event, &author) };
         let may_all = role == ChatRole::Owner || !binding.is_shared;
-        // Not every platform says who deleted it. In a shared place it may have been a moderator: its author is asked.
-        let is_certain = by_author || !binding.is_shared;
         let told = match consent {
             ChatConsent::Always if is_certain => {
                 self.step_in_chat(of, &author, (step, may_all), by, None).await
@@ -308,7 +308,7 @@ impl Engine {
                 self.ask_step(of, &author, (step, may_all), kind, &by).await.map(|told| (told, None))
             }
         };
-        let (told, op) = told.unwrap_or_else(|error| (refused(ChatVerb::Rewind, &error), None));
+        let (told, op) = told.or_else(|error| refused(ChatVerb::Rewind, error).map(|told| (told, None)))?;
         self.notify_chat(of, place, told, None, op).await?;
         Ok(Arrived::Known(ArrivalOutcome::Done))
     }

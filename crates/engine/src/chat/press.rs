@@ -141,7 +141,7 @@ impl Engine {
         let by = ChangeOrigin { chat: None, ..self.member(event, &message) };
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
         let told = self.rewind_to(of, &message, entry, may_all, by).await;
-        let (told, op) = told.unwrap_or_else(|error| (refused(ChatVerb::Rewind, &error), None));
+        let (told, op) = told.or_else(|error| refused(ChatVerb::Rewind, error).map(|told| (told, None)))?;
         // A refusal without a choice is for the person who pressed only.
         if op.is_some() || told.asks.is_some() {
             let prompt = origin.map(|origin| origin.message);
@@ -235,7 +235,7 @@ impl Engine {
         let may_all = role == ChatRole::Owner || !message.is_shared || event.moderates;
         if let Some(edited) = edited_by(button) {
             let told = self.edit_decided(event, message, asked, (button, edited), may_all).await;
-            let told = told.unwrap_or_else(|error| Some(refused(verb_of(button), &error)));
+            let told = told.or_else(|error| refused(verb_of(button), error).map(Some))?;
             let Some(told) = told else {
                 self.store().remove_question(asked.key, self.now()).await?;
                 let is_new = matches!(button, ChatButton::SayNew(_));
@@ -246,7 +246,7 @@ impl Engine {
         }
         let by = ChangeOrigin { chat: None, ..self.member(event, message) };
         let told = self.pressed(asked, button, message, may_all, by).await;
-        let (told, op) = told.unwrap_or_else(|error| (refused(verb_of(button), &error), None));
+        let (told, op) = told.or_else(|error| refused(verb_of(button), error).map(|told| (told, None)))?;
         self.store().answer_question(asked.key, told.clone(), op, self.now()).await?;
         Ok(told)
     }

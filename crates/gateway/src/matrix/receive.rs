@@ -215,7 +215,7 @@ impl<'a> Receiver<'a> {
     /// The events that a limited poll left out, in order.
     async fn gap(&mut self, room: &str, before: &str, since: &str) -> Result<Vec<Value>, Failure> {
         let places = self.inbox.places().await;
-        let known: HashSet<String> =
+        let mut known: HashSet<String> =
             places.into_iter().filter(|(place, _)| place.chat == room).filter_map(|(_, last)| last).collect();
         let filter = json!({ "types": KINDS }).to_string();
         let (mut events, mut from) = (Vec::new(), before.to_owned());
@@ -229,9 +229,13 @@ impl<'a> Receiver<'a> {
             };
             let chunk = page["chunk"].as_array().map(Vec::as_slice).unwrap_or_default();
             for event in chunk {
-                // A server that stops at `since` never sends a known event. Not all do [?].
-                if event["event_id"].as_str().is_some_and(|id| known.contains(id)) {
-                    return Ok(in_order(events));
+                // A server that stops at `since` never sends a known event. Not all do [?]. The last one of a thread says nothing of the
+                // others: what came before it there may not be stored.
+                if event["event_id"].as_str().is_some_and(|id| known.remove(id)) {
+                    match known.is_empty() {
+                        true => return Ok(in_order(events)),
+                        false => continue,
+                    }
                 }
                 events.push(event.clone());
                 if self.is_our_coming(event) {

@@ -25,8 +25,8 @@ const NOT_STORED: &str = "[The files of this message could not be stored.]";
 pub(super) async fn store(context: &Context, unit: &[Envelope], is_late: bool) -> Result<(), RuntimeError> {
     let was_known = store_one(context, unit, is_late).await?;
     if was_known && unit.len() > 1 {
-        // The first one was stored before. Whether the others were is not certain.
-        for envelope in &unit[1..] {
+        // One of them was stored before. Whether the others were is not certain.
+        for envelope in unit {
             store_one(context, std::slice::from_ref(envelope), is_late).await?;
         }
     }
