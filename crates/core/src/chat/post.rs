@@ -294,7 +294,7 @@ impl Post {
             (PostState::Deleting, _) if self.is_done => self.op = (!is_wanted).then_some(op),
             // A preview that goes by itself is of the step now.
             (PostState::Deleting, false) if is_preview && self.op == Some(OpNo::default()) => {
-                self.op = Some(op)
+                self.op = Some(op);
             }
             // Not deleted yet: it simply stays. One that was kept for its age or a permission is wanted again, too.
             (PostState::Deleting | PostState::Stays(_), true) => {
