@@ -268,6 +268,7 @@ impl Engine {
                 return Ok(Arrived::Known(ArrivalOutcome::Done));
             }
         }
+        let (head, _) = self.now_at(of).await?;
         let Some((entry, after)) = self.turn_of_message(of, place, message).await? else { return ignored };
         let Some(author) = self.author_of_turn(of, entry, binding.is_shared).await? else { return ignored };
         let role = self.role_of(&author).await?;
@@ -286,7 +287,9 @@ impl Engine {
                 return ignored;
             };
             let by = self.member(event, &rest);
-            self.run_for_chat(of, &rest, (Start::Edit(entry, spoken(&rest)), None), by).await?;
+            // If something came in between, it is no part of what is edited: nothing is done.
+            let seen = Some((head, None));
+            self.run_for_chat(of, &rest, (Start::Edit(entry, spoken(&rest)), seen), by).await?;
             return Ok(Arrived::Known(ArrivalOutcome::Done));
         }
         // Turns of others stay.

@@ -11,6 +11,7 @@ use super::arrive::{contents_of, spoken, unspoken};
 use super::{ChatMessage, edits};
 use crate::Engine;
 use crate::error::Result;
+use crate::log::LogFailure as _;
 
 /// A message that waits: all that wait, and its number among them.
 type Waiting = (Vec<Words>, usize);
@@ -88,7 +89,9 @@ impl Engine {
                 let (Some(chat), Some(events)) = (&words.chat, self.listen(of, words)) else { continue };
                 is_left = true;
                 let origin = &chat.origin;
-                let attended = self.attended(of, &origin.place).await?;
+                // One conversation does not keep its account from connecting.
+                let attended = self.attended(of, &origin.place).await;
+                let attended = attended.or_log("a run that waited cannot ask in a chat").flatten();
                 self.follow_for_chat(of, (&origin.place, &origin.message), events, attended);
             }
             if is_left {
